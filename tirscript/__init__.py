@@ -1,0 +1,1 @@
+"""tirscript: a tensor-program compiler in pure Python."""

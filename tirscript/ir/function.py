@@ -1,0 +1,55 @@
+"""Functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from .buffer import Buffer
+from .expr import Expr, Var
+from .node import Node, node
+from .stmt import NONE, Annotations, Stmt
+
+if TYPE_CHECKING:
+    from tirscript.diagnostics import Span
+
+
+@node
+class PrimFunc(Node):
+    """A function over buffers and scalars.
+
+    ``params`` are scalar variables and pointers; ``buffer_map`` gives the buffer that is matched to a
+    pointer.  ``ret_type`` is a dtype, ``"void"`` for a function that returns nothing.  ``attrs`` holds
+    ``global_symbol`` for an exported function, ``tir.noalias``, ``target`` and what the user adds.
+    """
+
+    _child_: ClassVar[tuple[str, ...]] = ("body",)
+    params: tuple[Var, ...]
+    buffer_map: Mapping[Var, Buffer]
+    body: Stmt
+    ret_type: str = "void"
+    attrs: Annotations = NONE
+    span: Span | None = None
+    _memo: Any = None
+
+    @property
+    def name(self) -> str:
+        """The exported name, ``main`` for a private function."""
+        return str(self.attrs.get("global_symbol", "main"))
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The buffers of the parameters, in order."""
+        return tuple([self.buffer_map[p] for p in self.params if p in self.buffer_map])
+
+    def with_attr(self, key: str | Mapping[str, Any], value: Any = None) -> PrimFunc:
+        """The function with one attribute, or all of a mapping, set."""
+        new = dict(key) if isinstance(key, Mapping) else {key: value}
+        return self.replace(attrs={**self.attrs, **new})
+
+    def without_attr(self, key: str) -> PrimFunc:
+        """The function without the attribute ``key``."""
+        return self.replace(attrs={k: v for k, v in self.attrs.items() if k != key})
+
+
+__all__ = ["Expr", "PrimFunc"]
