@@ -11,6 +11,7 @@ from typing import Any
 
 _WHERE = {
     "script": "tirscript.script.printer:script",
+    "render": "tirscript.script.printer:render",
     "show": "tirscript.display:show",
     "to_python": "tirscript.codegen.python:to_python",
     "repr_html": "tirscript.display:repr_html",
