@@ -1,0 +1,3 @@
+"""The IR: what a program is."""
+
+from . import ops as ops
