@@ -435,7 +435,7 @@ def structural_equal(a: Any, b: Any, map_free_vars: bool = False, *, names: bool
 
 
 def assert_structural_equal(a: Any, b: Any, map_free_vars: bool = False, *, names: bool = False) -> None:
-    """Raise StructuralMismatch (an AssertionError and a ValueError) at the first difference of two programs."""
+    """Raise StructuralMismatch (an AssertionError and a ValueError) at the first difference."""
     try:
         with deep_recursion():
             _Comparer(map_free_vars, names).any(a, b)

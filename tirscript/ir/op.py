@@ -61,7 +61,8 @@ OPS: dict[str, Op] = {
     **_ops("ignore_loop_partition", 1, effect="hint", result="same"),
     **_ops("start_profile_intrinsic end_profile_intrinsic", 1, effect="update", result="void"),
     # Calls of foreign code.
-    **_ops("call_extern call_packed call_cpacked call_packed_lowered call_cpacked_lowered call_llvm_intrin call_intrin",
+    **_ops("call_extern call_packed call_cpacked call_packed_lowered call_cpacked_lowered "
+           "call_llvm_intrin call_intrin",
            (1, -1), effect="update", opaque=True, group="call"),
     **_ops("tvm_call_packed tvm_call_cpacked tvm_call_packed_lowered tvm_call_cpacked_lowered", (1, -1),
            effect="update", opaque=True, group="call"),
@@ -93,8 +94,8 @@ OPS: dict[str, Op] = {
     **_ops("dp4a", 3, group="vector"),
     # Threads.
     **_ops("tvm_storage_sync", (1, 3), effect="update", result="int32", group="thread"),
-    **_ops("tvm_warp_shuffle tvm_warp_shuffle_up tvm_warp_shuffle_down tvm_warp_shuffle_xor", 5, effect="update",
-           group="thread"),
+    **_ops("tvm_warp_shuffle tvm_warp_shuffle_up tvm_warp_shuffle_down tvm_warp_shuffle_xor", 5,
+           effect="update", group="thread"),
     **_ops("tvm_warp_activemask", 0, effect="update", result="uint32", group="thread"),
     **_ops("tvm_thread_invariant", 1, result="same", group="thread"),
     **_ops("tvm_thread_allreduce", (3, -1), effect="update", result="handle", opaque=True, group="thread"),
@@ -103,7 +104,8 @@ OPS: dict[str, Op] = {
     **_ops("tvm_load_matrix_sync tvm_mma_sync tvm_bmma_sync tvm_fill_fragment tvm_store_matrix_sync", (6, 8),
            effect="update", opaque=True, result="handle", group="gpu"),
     **_ops(
-        "ptx_mma ptx_mma_sp ptx_ldmatrix ptx_cp_async ptx_cp_async_bulk ptx_cp_async_barrier ptx_commit_group "
+        "ptx_mma ptx_mma_sp ptx_ldmatrix ptx_cp_async ptx_cp_async_bulk ptx_cp_async_barrier "
+        "ptx_commit_group "
         "ptx_wait_group ptx_init_barrier_thread_count ptx_arrive_barrier ptx_arrive_barrier_expect_tx "
         "ptx_wait_barrier create_barriers mma_store mma_fill make_filled_simdgroup_matrix simdgroup_load "
         "simdgroup_store simdgroup_multiply_accumulate",

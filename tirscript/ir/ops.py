@@ -114,7 +114,9 @@ def const(value: bool | int | float, dtype: str | None = None) -> Expr:
         return Broadcast(const(value, kind.base), kind.lanes)
     if kind.code in ("int", "uint", "bool"):
         if isinstance(value, float) and not value.is_integer():
-            raise error(f"{value!r} is no {dtype}", "constant-range", hint=f"T.cast({value!r}, {dtype!r}) converts")
+            raise error(
+                f"{value!r} is no {dtype}", "constant-range", hint=f"T.cast({value!r}, {dtype!r}) converts"
+            )
         number = int(value)
         low, high = dt.bounds(dtype)
         if not low <= number <= high:
@@ -402,15 +404,16 @@ def math_call(op: str, *args: Any) -> Expr:
         return call(op, _as_float(args[0]), as_expr(args[1]))
     if len(args) == 1:
         return call(op, _as_float(args[0]))
-    values = [a if isinstance(a, Expr) and dt.is_float(a.dtype) else a for a in args]
-    first = next((v for v in values if isinstance(v, Expr)), None)
+    first = next((a for a in args if isinstance(a, Expr)), None)
     if first is None:
-        return call(op, *[const(float(v)) for v in values])
+        return call(op, *[const(float(a)) for a in args])
     joined: Expr = first
-    for v in values:
-        joined = promote(joined, v)[0]
+    for a in args:
+        joined = promote(joined, a)[0]
     target = _as_float(joined).dtype
-    return call(op, *[cast(v, target) if not isinstance(v, (int, float)) else const(float(v), target) for v in values])
+    return call(
+        op, *[const(float(a), target) if isinstance(a, (int, float)) else cast(a, target) for a in args]
+    )
 
 
 def _as_float(value: Any) -> Expr:
@@ -496,10 +499,14 @@ def load(buffer: Buffer, indices: Sequence[Any]) -> BufferLoad:
     """``buffer[indices]``; a slice with constant ends is a ramp.  Raises for a wrong number of indices."""
     if len(indices) != buffer.ndim:
         raise error(
-            f"{buffer.name} has {buffer.ndim} dimension{'s' if buffer.ndim != 1 else ''}, {len(indices)} given",
+            f"{buffer.name} has {_counted(buffer.ndim, 'dimension')}, {len(indices)} given",
             "index-count",
         )
     return BufferLoad(buffer, tuple([ramp_of(i) if isinstance(i, slice) else index(i) for i in indices]))
+
+
+def _counted(n: int, word: str) -> str:
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
 def ramp_of(part: slice) -> Expr:

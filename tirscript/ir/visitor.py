@@ -24,7 +24,6 @@ from .stmt import (
     DeclBuffer,
     For,
     LetStmt,
-    Stmt,
 )
 
 __all__ = [
@@ -174,16 +173,26 @@ def _outer_vars(source: BufferRegion) -> set[Var]:
 
 
 _SCOPES = frozenset(
-    {For, Let, LetStmt, Block, Allocate, AllocateConst, DeclBuffer, BufferRealize, AttrStmt, CommReducer, PrimFunc}
+    {
+        For,
+        Let,
+        LetStmt,
+        Block,
+        Allocate,
+        AllocateConst,
+        DeclBuffer,
+        BufferRealize,
+        AttrStmt,
+        CommReducer,
+        PrimFunc,
+    }
 )
 
 
 # ---- substitution
 
 
-def substitute(
-    root: N, variables: Mapping[Var, Expr], buffers: Mapping[Buffer, Buffer] | None = None
-) -> N:
+def substitute(root: N, variables: Mapping[Var, Expr], buffers: Mapping[Buffer, Buffer] | None = None) -> N:
     """``root`` with variables and buffers replaced.
 
     A buffer whose shape, strides, offset or pointer mention a replaced variable is replaced by a new one,
@@ -392,5 +401,3 @@ def _renew(
             body=f(root.body),
         )
     return f(root)
-
-
