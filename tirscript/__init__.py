@@ -1,1 +1,106 @@
-"""tirscript: a tensor-program compiler in pure Python."""
+"""tirscript: a tensor-program compiler in pure Python.
+
+Public names are loaded on first use, so ``import tirscript`` costs next to nothing.  Programs written
+for TVM need ``import tirscript as tvm``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Where each public name lives.
+_NAMES = {
+    "tirscript.driver": ("build", "compile", "lower"),
+    "tirscript.schedule": ("Schedule",),
+    "tirscript.script": ("parse", "from_source"),
+    "tirscript.target": ("Target",),
+    "tirscript.ir": (
+        "IRModule", "PrimFunc", "assert_structural_equal", "structural_equal", "structural_hash",
+    ),
+    "tirscript.runtime": ("Module", "cpu", "cuda", "device", "set_num_threads"),
+    "tirscript.diagnostics": (
+        "AssertFailed", "AxisWarning", "BindError", "BoundsWarning", "CallError", "CallTypeError",
+        "CallValueError", "CheckFailed", "CodegenError", "LowerError", "NotYetError", "ParseError",
+        "PerformanceWarning", "PrecisionLossWarning", "ScheduleError", "ScheduleTypeError",
+        "ScheduleValueError", "TargetError", "TirscriptError", "TirscriptWarning", "WellFormedError",
+    ),
+}  # fmt: skip
+_MODULES = (
+    "analysis", "arith", "diagnostics", "display", "driver", "ir", "lowering", "nd", "runtime", "schedule",
+    "s_tir", "script", "target", "testing", "tir", "tirx",
+)  # fmt: skip
+# Second names: TVM's spelling of what has another name here.
+_ALIASES = {
+    "TVMError": "tirscript.diagnostics:TirscriptError",
+    "DiagnosticError": "tirscript.diagnostics:ParseError",
+}
+_NOT_YET_MODULES = (
+    "autotvm", "auto_scheduler", "contrib", "contrib.clang", "contrib.utils", "dlight", "meta_schedule",
+    "relax", "rpc", "te", "tensor_intrin", "topi", "transform",
+)  # fmt: skip
+_NOT_YET_NAMES = ("get_global_func", "opencl", "metal", "register_func", "register_global_func")
+
+_WHERE = {name: f"{module}:{name}" for module, names in _NAMES.items() for name in names} | _ALIASES
+__all__ = sorted({*_WHERE, *_MODULES, *_NOT_YET_NAMES} | {m for m in _NOT_YET_MODULES if "." not in m})
+
+
+def __getattr__(name: str) -> Any:
+    where = _WHERE.get(name)
+    if where is not None:
+        module, _, attribute = where.partition(":")
+        value = getattr(importlib.import_module(module), attribute)
+    elif name in _MODULES or name in _NOT_YET_MODULES:
+        value = importlib.import_module(f"tirscript.{name}")
+    elif name in _NOT_YET_NAMES:
+        from tirscript.notyet import NotYet
+
+        value = NotYet(f"tirscript.{name}")
+    else:
+        raise AttributeError(_unknown(name))
+    globals()[name] = value
+    return value
+
+
+def _unknown(name: str) -> str:
+    message = f"module 'tirscript' has no attribute {name!r}"
+    if name.startswith("__"):
+        return message
+    from tirscript.diagnostics import did_you_mean
+
+    hint = did_you_mean(name, __all__)
+    return f"{message}; {hint}" if hint else message
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+class _NotYetFinder:
+    """Finds ``import tirscript.relax`` and its like: asked last, so a room that exists comes first."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        package, _, name = fullname.partition(".")
+        if package != __name__ or name not in _NOT_YET_MODULES:
+            return None
+        return ModuleSpec(fullname, _NotYetLoader(), is_package=True)  # type: ignore[arg-type]
+
+
+class _NotYetLoader:
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> Any:
+        from tirscript.notyet import NotYetModule
+
+        return NotYetModule(spec.name)
+
+    @staticmethod
+    def exec_module(module: Any) -> None:
+        pass
+
+
+sys.meta_path.append(_NotYetFinder)  # type: ignore[arg-type]

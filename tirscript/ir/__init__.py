@@ -1,3 +1,88 @@
-"""The IR: what a program is."""
+"""What a program is: the nodes, the typed constructors behind the operators, equality, the verifier."""
 
-from . import ops as ops
+from . import ops as _ops  # puts the operators on Expr and Buffer
+from .buffer import Buffer, BufferRegion, MatchBufferRegion, full_region, make_buffer, point
+from .dtype import DType
+from .equal import StructuralMismatch, assert_structural_equal, structural_equal, structural_hash
+from .expr import (
+    EQ,
+    FALSE,
+    GE,
+    GT,
+    LE,
+    LT,
+    NE,
+    TRUE,
+    Add,
+    And,
+    BinaryOp,
+    Broadcast,
+    BufferLoad,
+    Call,
+    Cast,
+    CmpOp,
+    CommReducer,
+    Div,
+    Expr,
+    FloatImm,
+    FloorDiv,
+    FloorMod,
+    GlobalVar,
+    IntImm,
+    IterVar,
+    Let,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Not,
+    Or,
+    Ramp,
+    Range,
+    Select,
+    Shuffle,
+    StringImm,
+    Sub,
+    Var,
+    const_int,
+)
+from .function import PrimFunc
+from .module import IRModule, UnknownFunction
+from .node import Node, walk
+from .stmt import (
+    Allocate,
+    AllocateConst,
+    AssertStmt,
+    AttrStmt,
+    Block,
+    BlockLabel,
+    BlockRealize,
+    BufferRealize,
+    BufferStore,
+    DeclBuffer,
+    Evaluate,
+    For,
+    IfThenElse,
+    LetStmt,
+    SeqStmt,
+    Stmt,
+    While,
+    seq,
+)
+from .verify import check_well_formed
+from .visitor import free_vars, fresh_copy, post_order, substitute
+
+const = _ops.const
+
+__all__ = [
+    "EQ", "FALSE", "GE", "GT", "LE", "LT", "NE", "TRUE", "Add", "Allocate", "AllocateConst", "And",
+    "AssertStmt", "AttrStmt", "BinaryOp", "Block", "BlockLabel", "BlockRealize", "Broadcast", "Buffer",
+    "BufferLoad", "BufferRealize", "BufferRegion", "BufferStore", "Call", "Cast", "CmpOp",
+    "CommReducer", "DType", "DeclBuffer", "Div", "Evaluate", "Expr", "FloatImm", "FloorDiv", "FloorMod",
+    "For", "GlobalVar", "IRModule", "IfThenElse", "IntImm", "IterVar", "Let", "LetStmt",
+    "MatchBufferRegion", "Max", "Min", "Mod", "Mul", "Node", "Not", "Or", "PrimFunc", "Ramp", "Range",
+    "Select", "SeqStmt", "Shuffle", "Stmt", "StringImm", "StructuralMismatch", "Sub", "UnknownFunction",
+    "Var", "While", "assert_structural_equal", "check_well_formed", "const", "const_int", "free_vars",
+    "fresh_copy", "full_region", "make_buffer", "point", "post_order", "seq", "structural_equal",
+    "structural_hash", "substitute", "walk",
+]  # fmt: skip

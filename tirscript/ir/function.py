@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from . import hooks
 from .buffer import Buffer
 from .expr import Expr, Var
 from .node import Node, node
@@ -50,6 +51,19 @@ class PrimFunc(Node):
     def without_attr(self, key: str) -> PrimFunc:
         """The function without the attribute ``key``."""
         return self.replace(attrs={k: v for k, v in self.attrs.items() if k != key})
+
+    def specialize(self, values: Mapping[Any, Any]) -> PrimFunc:
+        """The function with parameters replaced by constants, or by buffers of known shape.
+
+        Keys are parameters, or symbolic variables of their shapes, themselves or by name.
+        """
+        function: PrimFunc = hooks.call("specialize", self, values)
+        return function
+
+    def to_python(self, *, checked: bool = False) -> str:
+        """The function as plain Python loops over NumPy arrays."""
+        text: str = hooks.call("to_python", self, checked=checked)
+        return text
 
 
 __all__ = ["Expr", "PrimFunc"]

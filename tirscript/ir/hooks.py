@@ -14,7 +14,7 @@ _WHERE = {
     "render": "tirscript.script.printer:render",
     "show": "tirscript.display:show",
     "to_python": "tirscript.codegen.python:to_python",
-    "repr_html": "tirscript.display:repr_html",
+    "mimebundle": "tirscript.display:mimebundle",
     "specialize": "tirscript.script.specialize:specialize",
 }
 _filled: dict[str, Any] = {}

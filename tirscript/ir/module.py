@@ -7,8 +7,10 @@ from typing import Any
 
 from tirscript.diagnostics import TirscriptError, did_you_mean
 
+from . import hooks
 from .expr import GlobalVar
 from .function import PrimFunc
+from .printable import Printable
 
 
 class UnknownFunction(TirscriptError, KeyError):
@@ -17,7 +19,7 @@ class UnknownFunction(TirscriptError, KeyError):
     default_code = "unknown-function"
 
 
-class IRModule:
+class IRModule(Printable):
     """A table of immutable functions, in order; ``mod["f"] = g`` and ``update_func`` change it.
 
     Equality is identity: see ``structural_equal``.
@@ -40,10 +42,17 @@ class IRModule:
         """A module with one function, named by its ``global_symbol``, else ``main``."""
         return IRModule({function.name: function})
 
+    def to_python(self, *, checked: bool = False) -> str:
+        """The functions as plain Python loops over NumPy arrays."""
+        text: str = hooks.call("to_python", self, checked=checked)
+        return text
+
     def update_func(self, var: GlobalVar | str, function: PrimFunc) -> None:
         """Set the function of that name."""
         if not isinstance(function, PrimFunc):
-            raise TirscriptError(f"a module holds PrimFuncs, not {type(function).__name__}", code="not-a-function")
+            raise TirscriptError(
+                f"a module holds PrimFuncs, not {type(function).__name__}", code="not-a-function"
+            )
         name = var if isinstance(var, str) else var.name
         old = self._table.get(name)
         key = var if isinstance(var, GlobalVar) else old[0] if old else GlobalVar(name)

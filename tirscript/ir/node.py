@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, dataclass_transform
 
+from .printable import Printable
+
 if TYPE_CHECKING:
     from typing import Self
 
@@ -46,7 +48,7 @@ class _Derived:
         self.expression = expression
 
 
-class Node:
+class Node(Printable):
     """A node of the IR.  Equality and hash are identity; see ``structural_equal``."""
 
     __slots__ = ()
@@ -103,7 +105,9 @@ def node(cls: type[_T]) -> type[_T]:
     return made  # type: ignore[no-any-return]
 
 
-def _generate(made: Any, names: tuple[str, ...], derivations: dict[str, str], defaults: dict[str, Any]) -> None:
+def _generate(
+    made: Any, names: tuple[str, ...], derivations: dict[str, str], defaults: dict[str, Any]
+) -> None:
     space: dict[str, Any] = dict(vars(sys.modules[made.__module__]))
     space |= {"KEEP": KEEP, "map_tuple": map_tuple, "set_": object.__setattr__, "cls": made}
     arguments = [n for n in names if n not in derivations and n != "_memo"]
@@ -114,7 +118,11 @@ def _generate(made: Any, names: tuple[str, ...], derivations: dict[str, str], de
         value = "None" if n == "_memo" else derivations.get(n, n)
         body.append(f"    set_(self, {n!r}, {value})" if FROZEN else f"    self.{n} = {value}")
     code = [f"def __init__(self, {parameters}):", *(body or ["    pass"])]
-    code += [f"def replace(self, *, {', '.join(f'{n}=KEEP' for n in arguments)}):" if arguments else "def replace(self):"]
+    code += [
+        f"def replace(self, *, {', '.join(f'{n}=KEEP' for n in arguments)}):"
+        if arguments
+        else "def replace(self):"
+    ]
     kept = ", ".join(f"self.{n} if {n} is KEEP else {n}" for n in arguments)
     code += [f"    return cls({kept})"]
 

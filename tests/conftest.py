@@ -1,0 +1,17 @@
+"""Settings of the whole suite."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+
+# `ci` is repeatable, so that a failure is of the change; `nightly` looks for what is new.
+settings.register_profile(
+    "ci", max_examples=200, deadline=None, derandomize=True, suppress_health_check=_SLOW
+)
+settings.register_profile("nightly", max_examples=10_000, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("quick", max_examples=25, deadline=None, suppress_health_check=_SLOW)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

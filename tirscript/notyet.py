@@ -1,0 +1,87 @@
+"""Names of TVM that tirscript knows but does not have: they can be imported, and say so when used."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any, NoReturn
+
+from tirscript.diagnostics import NotYetError
+
+# What each absent name was for, and what serves in its place today.
+_INSTEAD = {
+    "relax": "graphs of operators are not supported; write each operator as a T.prim_func and schedule it",
+    "meta_schedule": "there is no tuner; transform a Schedule by hand",
+    "te": "there are no tensor expressions; write the computation as a T.prim_func",
+    "topi": "there is no operator library; write the computation as a T.prim_func",
+    "dlight": "there are no default GPU schedules; transform a Schedule by hand",
+    "rpc": "remote execution is not supported",
+    "autotvm": "there is no tuner; transform a Schedule by hand",
+    "auto_scheduler": "there is no tuner; transform a Schedule by hand",
+    "register_func": "packed functions are not supported; a function reaches C code by T.call_extern",
+    "register_global_func": "packed functions are not supported; a function reaches C code by T.call_extern",
+    "get_global_func": "packed functions are not supported; a function reaches C code by T.call_extern",
+}
+# Absent modules inside absent modules: they can be imported, too.
+_SUBMODULES = ("tirscript.contrib.clang", "tirscript.contrib.utils")
+
+
+def not_yet(name: str, used: str = "") -> NotYetError:
+    """The error for a use of ``name``, a name of TVM that is not here."""
+    return NotYetError(
+        f"tirscript does not have `{used or name}` yet",
+        code="not-yet",
+        hint=_INSTEAD.get(name.rpartition(".")[2]),
+    )
+
+
+class NotYetModule(ModuleType):
+    """A module that can be imported and named; the first use of anything in it raises NotYetError."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, f"`{name}` is a module of TVM that tirscript does not have yet.")
+        self.__path__: list[str] = []
+
+    def __getattr__(self, attribute: str) -> ModuleType:
+        if attribute.startswith("__") and attribute.endswith("__"):
+            raise AttributeError(attribute)
+        full = f"{self.__name__}.{attribute}"
+        if full in _SUBMODULES:
+            return importlib.import_module(full)
+        raise not_yet(self.__name__, full)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise not_yet(self.__name__)
+
+    def __dir__(self) -> list[str]:
+        return []
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}: not yet>"
+
+
+class NotYet:
+    """A class or function of TVM that is not here: calling it or taking an attribute raises NotYetError.
+
+    >>> from tirscript.diagnostics import NotYetError
+    >>> try:
+    ...     NotYet("tir.TensorIntrin").register("dot", None, None)
+    ... except NotYetError as error:
+    ...     print(error)
+    NotYetError[not-yet]: tirscript does not have `tir.TensorIntrin.register` yet
+    """
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = f"`{name}` is a name of TVM that tirscript does not have yet."
+
+    def __getattr__(self, attribute: str) -> NoReturn:
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        raise not_yet(self.__name__, f"{self.__name__}.{attribute}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise not_yet(self.__name__)
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}: not yet>"
