@@ -207,7 +207,7 @@ class ParseError(TirscriptError):
     def render(self, *, full: bool = False) -> str:
         if len(self.diagnostics) <= 1:
             return super().render(full=full)
-        parts = [super().render() if d is self else d.render() for d in self.diagnostics]
+        parts = [TirscriptError.render(d) for d in self.diagnostics]
         return "\n\n".join([*parts, f"{len(parts)} errors"])
 
     @staticmethod

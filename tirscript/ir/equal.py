@@ -447,7 +447,6 @@ def assert_structural_equal(a: Any, b: Any, map_free_vars: bool = False, *, name
         path += part if part.startswith("[") else f".{part}" if path else part
     raise StructuralMismatch(
         f"the programs differ at {path or 'the top'}: {d.reason}",
-        location="" if not d.pairs else None,
         marks=[*_marks(a, d, 0), *_marks(b, d, 1)],
         hint="names are compared too" if names and d.reason.startswith("name") else None,
     )
@@ -495,7 +494,7 @@ def structural_hash(program: Any, map_free_vars: bool = False) -> int:
         if isinstance(value, GlobalVar):
             return ("global", value.name)
         if isinstance(value, IRModule):
-            return tuple(sorted((name, hash(of(f))) for name, f in value.items()))
+            return tuple(sorted((name, structural_hash(f)) for name, f in value.items()))
         if isinstance(value, PrimFunc):
             for p in value.params:
                 number(p)

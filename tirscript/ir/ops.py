@@ -83,7 +83,7 @@ def round_float(value: float, dtype: str) -> float:
         return value
     if dtype == "float32":
         try:
-            rounded: float = struct.unpack("f", struct.pack("f", value))[0]
+            rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
             return rounded
         except OverflowError:
             raise error(f"{value!r} does not fit {dtype}", "constant-range") from None
@@ -101,6 +101,8 @@ def const(value: bool | int | float, dtype: str | None = None) -> Expr:
 
     Raises TirscriptError where the value does not fit the dtype.
     """
+    if dtype == "int32" and type(value) is int and -(1 << 31) <= value < 1 << 31:
+        return const_int(value)
     if dtype is None:
         if isinstance(value, bool):
             return TRUE if value else FALSE
@@ -179,7 +181,10 @@ def _with_dtype(value: Expr, dtype: str, lanes: int) -> Expr:
 
 def promote(a: Any, b: Any, *, comparison: bool = False) -> tuple[Expr, Expr]:
     """Both operands as expressions of one dtype."""
-    is_a, is_b = isinstance(a, Expr), isinstance(b, Expr)
+    is_a = isinstance(a, Expr)
+    if is_a and type(b) is int and a.dtype == "int32":  # the usual case of index arithmetic
+        return a, const(b, "int32")
+    is_b = isinstance(b, Expr)
     if is_a and is_b:
         if a.dtype == b.dtype and (a.dtype != "bool" or comparison):
             return a, b

@@ -237,7 +237,7 @@ class _Verifier:
             tokens.append(iv.var)
         if b.iter_vars:
             self.hidden = hidden | loops
-        self.loops = set()
+        self.loops, self.depth = set(), 0
         for buffer in b.alloc_buffers:
             self.define(buffer, "buffer")
             tokens += [buffer, buffer.data]
