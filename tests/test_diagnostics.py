@@ -6,6 +6,7 @@ import threading
 import warnings
 
 import pytest
+
 from tirscript import diagnostics as d
 from tirscript.diagnostics import Mark, ParseError, Source, Span, TirscriptError, deep_recursion, did_you_mean
 

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+
 from tirscript.ir import ops
 from tirscript.ir.buffer import make_buffer, point
 from tirscript.ir.equal import StructuralMismatch, assert_structural_equal, structural_equal, structural_hash
@@ -32,8 +33,12 @@ def build(
     i, vi = Var(names[2]), Var("v" + names[2])
     store = BufferStore(b, ops.add(ops.load(a, (vi,)), value), (vi,))
     inner = Block(
-        BlockLabel(block), (IterVar(vi, Range(const_int(0), extent), axis),), (point(a, (vi,)),), (point(b, (vi,)),), store
-    )  # fmt: skip
+        BlockLabel(block),
+        (IterVar(vi, Range(const_int(0), extent), axis),),
+        (point(a, (vi,)),),
+        (point(b, (vi,)),),
+        store,
+    )
     body = For(i, const_int(0), extent, kind, BlockRealize((i,), TRUE, inner))
     root = BlockRealize((), TRUE, Block(BlockLabel("root"), (), (), (), body))
     p, q = Var("p", "handle", False), Var("q", "handle", False)

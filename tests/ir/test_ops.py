@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tirscript.diagnostics import TirscriptError
 from tirscript.ir import ops
 from tirscript.ir.buffer import BufferRegion, make_buffer
@@ -36,7 +37,7 @@ FLOATS = ["float16", "float32", "float64"]
 
 
 def bits(name):
-    return int(name.lstrip("uintfloabf"))
+    return int("".join(filter(str.isdigit, name)))
 
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.product(INTS + UINTS + FLOATS, repeat=2)))

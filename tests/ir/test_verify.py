@@ -1,6 +1,7 @@
 """The verifier: one program for each fault."""
 
 import pytest
+
 from tirscript.diagnostics import WellFormedError
 from tirscript.ir import ops
 from tirscript.ir.buffer import make_buffer, point

@@ -32,9 +32,14 @@ def test_free_variables_of_blocks_and_thread_axes():
     a, local = make_buffer("A", (const_int(8),)), make_buffer("L", (const_int(8),))
     store = BufferStore(local, ops.load(a, (vi,)), (vi,))
     block = Block(
-        BlockLabel("b"), (IterVar(vi, Range(const_int(0), const_int(8)), "spatial"),), (point(a, (vi,)),), (), store,
-        alloc_buffers=(local,), annotations={"note": t},
-    )  # fmt: skip
+        BlockLabel("b"),
+        (IterVar(vi, Range(const_int(0), const_int(8)), "spatial"),),
+        (point(a, (vi,)),),
+        (),
+        store,
+        alloc_buffers=(local,),
+        annotations={"note": t},
+    )
     assert free_vars(block) == {a.data, t}
     assert free_vars(BlockRealize((i,), TRUE, block)) == {a.data, t, i}
     axis = IterVar(t, None, "thread", "threadIdx.x")
@@ -85,9 +90,13 @@ def test_fresh_copies_of_statements():
     a, local = make_buffer("A", (const_int(8),)), make_buffer("L", (const_int(8),))
     store = BufferStore(local, ops.load(a, (vi,)) + FloatImm(1.0), (vi,))
     block = Block(
-        BlockLabel("b"), (IterVar(vi, Range(const_int(0), const_int(8)), "spatial"),), (point(a, (vi,)),),
-        (point(local, (vi,)),), store, alloc_buffers=(local,),
-    )  # fmt: skip
+        BlockLabel("b"),
+        (IterVar(vi, Range(const_int(0), const_int(8)), "spatial"),),
+        (point(a, (vi,)),),
+        (point(local, (vi,)),),
+        store,
+        alloc_buffers=(local,),
+    )
     loop = For(i, const_int(0), j, "serial", BlockRealize((i,), TRUE, block))
     copy = fresh_copy(loop)
     assert structural_equal(copy, loop, names=True)

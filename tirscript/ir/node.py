@@ -86,7 +86,7 @@ def node(cls: type[_T]) -> type[_T]:
     """Make a node class of ``cls`` (see the module's docstring)."""
     derivations: dict[str, str] = {}
     defaults: dict[str, Any] = {}
-    own = cls.__dict__.get("__annotations__", {})
+    own = cls.__annotations__  # this class's alone, strings
     names = tuple(n for n in own if not own[n].startswith("ClassVar"))
     for name in names:
         value = cls.__dict__.get(name, KEEP)

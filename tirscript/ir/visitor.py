@@ -44,8 +44,7 @@ def post_order(root: Node, visit: Callable[[Node], None]) -> None:
             visit(n)
             continue
         stack.append((n, True))
-        for child in reversed(n.children()):
-            stack.append((child, False))
+        stack.extend([(child, False) for child in reversed(n.children())])
 
 
 def buffer_exprs(buffer: Buffer) -> tuple[Expr, ...]:
