@@ -1,0 +1,1 @@
+"""Facts about blocks and loops: accesses, regions, kinds, reducers, dependences."""

@@ -1,0 +1,555 @@
+"""What a statement reads and writes: every access with its surroundings, and the regions of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tirscript.arith.linear import key_of
+from tirscript.diagnostics import deep_recursion
+from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion
+from tirscript.ir.expr import (
+    GE,
+    LT,
+    TRUE,
+    Add,
+    And,
+    BufferLoad,
+    Call,
+    Expr,
+    IntImm,
+    IterVar,
+    Let,
+    Not,
+    Or,
+    Range,
+    Var,
+    const_int,
+)
+from tirscript.ir.node import memo_of
+from tirscript.ir.op import is_opaque
+from tirscript.ir.stmt import (
+    Allocate,
+    AllocateConst,
+    AttrStmt,
+    Block,
+    BlockRealize,
+    BufferRealize,
+    BufferStore,
+    DeclBuffer,
+    For,
+    IfThenElse,
+    LetStmt,
+    SeqStmt,
+    Stmt,
+)
+from tirscript.ir.visitor import substitute
+
+from .region import Axis, Box, Hull, evaluate, whole_box
+
+__all__ = ["Access", "accesses", "accesses_of", "infer_regions"]
+
+
+@dataclass(slots=True, eq=False)
+class Access:
+    """One load or store, or a pointer that goes out of sight.
+
+    ``indices`` is None where the whole buffer may be touched.  ``axes`` are the loops between the root of
+    the query and the access, outermost first; ``conditions`` are what holds where it happens.  ``stmt``
+    is the store or the statement around the load, ``node`` the store or load itself.  ``realizes`` are
+    the blocks entered on the way; their axes are replaced by their values in ``indices`` and
+    ``conditions``.  ``declared`` marks a region that a nested block declares: ``indices`` are then ranges.
+    """
+
+    buffer: Buffer
+    indices: tuple[Expr, ...] | None
+    is_write: bool
+    axes: tuple[Axis, ...]
+    conditions: tuple[Expr, ...]
+    stmt: Stmt
+    node: Any
+    init: bool = False
+    region: tuple[Range, ...] | None = None
+    realizes: tuple[BlockRealize, ...] = ()
+
+    @property
+    def loops(self) -> tuple[For, ...]:
+        """The loops around the access (thread axes left out)."""
+        return tuple([a.loop for a in self.axes if a.loop is not None])
+
+    @property
+    def opaque(self) -> bool:
+        return self.indices is None and self.region is None
+
+
+def conjuncts(e: Expr, out: list[Expr] | None = None) -> list[Expr]:
+    """The parts of a conjunction; none of TRUE."""
+    out = [] if out is None else out
+    if type(e) is And:
+        conjuncts(e.a, out)
+        conjuncts(e.b, out)
+    elif type(e) is Call and e.op == "likely":
+        conjuncts(e.args[0], out)
+    elif not (type(e) is IntImm and e.value):
+        out.append(e)
+    return out
+
+
+def negated(e: Expr) -> list[Expr]:
+    """Conjuncts of ``not e``."""
+    if type(e) is Or:
+        return negated(e.a) + negated(e.b)
+    if type(e) is Not:
+        return conjuncts(e.a)
+    return [Not(e)]
+
+
+class _Collector:
+    """Walks a statement in order of evaluation and collects accesses."""
+
+    def __init__(self, visible: Iterable[Buffer], enter_blocks: bool) -> None:
+        self.out: list[Access] = []
+        self.axes: list[Axis] = []
+        self.conditions: list[Expr] = []
+        self.realizes: tuple[BlockRealize, ...] = ()
+        self.values: dict[Var, Expr] = {}
+        self.init = False
+        self.stmt: Any = None
+        self.local: set[Buffer] = set()
+        self.views: dict[Buffer, tuple[Buffer, MatchBufferRegion | None]] = {}
+        self.by_pointer: dict[Var, Buffer] = {b.data: b for b in visible}
+        self.hidden_pointers: set[Var] = set()
+        self.enter_blocks = enter_blocks
+
+    def add(
+        self,
+        buffer: Buffer,
+        indices: tuple[Expr, ...] | None,
+        is_write: bool,
+        n: Any,
+        region: tuple[Range, ...] | None = None,
+    ) -> None:
+        if buffer in self.local or buffer.data in self.hidden_pointers:
+            return
+        view = self.views.get(buffer)
+        if view is not None:
+            base, match = view
+            if match is None:
+                indices, region = None, None
+            elif indices is not None:
+                region, indices = (
+                    view_region(match, tuple([Range(i, const_int(1, i.dtype)) for i in indices])),
+                    None,
+                )
+            else:
+                region = view_region(match, region)
+            self.add(base, indices, is_write, n, region)
+            return
+        if self.values:
+            if indices is not None:
+                indices = tuple([substitute(i, self.values) for i in indices])
+            if region is not None:
+                region = tuple([substitute(r, self.values) for r in region])
+        self.out.append(
+            Access(
+                buffer,
+                indices,
+                is_write,
+                tuple(self.axes),
+                tuple(self.conditions),
+                self.stmt,
+                n,
+                self.init,
+                region,
+                self.realizes,
+            )
+        )
+
+    # ---- expressions
+
+    def expr(self, e: Any) -> None:
+        t = type(e)
+        if t is Var:
+            if e.dtype == "handle":
+                self.pointer(e, e)
+            return
+        if t is IntImm:
+            return
+        if t is BufferLoad:
+            for i in e.indices:
+                self.expr(i)
+            if e.predicate is not None:
+                self.expr(e.predicate)
+            self.by_pointer.setdefault(e.buffer.data, e.buffer)
+            self.add(e.buffer, e.indices, False, e)
+            return
+        if t is Call:
+            if e.op == "if_then_else":
+                self.branches(e.args[0], e.args[1], e.args[2])
+            elif e.op == "address_of" and type(e.args[0]) is BufferLoad:
+                for i in e.args[0].indices:
+                    self.expr(i)
+                self.add(e.args[0].buffer, None, False, e)
+                self.add(e.args[0].buffer, None, True, e)
+            elif e.op == "tvm_access_ptr":
+                self.access_pointer(e)
+            else:
+                for a in e.args:
+                    self.expr(a)
+            return
+        if t is And:
+            self.branches(e.a, e.b, None)
+            return
+        if t is Or:
+            self.expr(e.a)
+            self.guarded(negated(e.a), e.b)
+            return
+        if t is Let:
+            self.expr(e.value)
+            self.values[e.var] = substitute(e.value, self.values) if self.values else e.value
+            self.expr(e.body)
+            return
+        for child in e.children():
+            self.expr(child)
+
+    def branches(self, condition: Expr, yes: Any, no: Any) -> None:
+        self.expr(condition)
+        self.guarded(conjuncts(condition), yes)
+        if no is not None:
+            self.guarded(negated(condition), no)
+
+    def guarded(self, conditions: list[Expr], e: Any) -> None:
+        kept = len(self.conditions)
+        self.conditions += [substitute(c, self.values) if self.values else c for c in conditions]
+        if isinstance(e, Stmt):
+            self.statement(e)
+        else:
+            self.expr(e)
+        del self.conditions[kept:]
+
+    def pointer(self, var: Var, n: Any) -> None:
+        buffer = self.by_pointer.get(var)
+        if buffer is not None:
+            self.add(buffer, None, False, n)
+            self.add(buffer, None, True, n)
+
+    def access_pointer(self, e: Call) -> None:
+        pointer, mask = e.args[1], e.args[4]
+        for a in e.args[2:4]:
+            self.expr(a)
+        buffer = self.by_pointer.get(pointer) if type(pointer) is Var else None
+        if buffer is None:
+            return
+        bits = mask.value if type(mask) is IntImm else 3
+        if bits & 1:
+            self.add(buffer, None, False, e)
+        if bits & 2:
+            self.add(buffer, None, True, e)
+
+    # ---- statements
+
+    def statement(self, s: Any) -> None:
+        t = type(s)
+        if t is SeqStmt:
+            for child in s.seq:
+                self.statement(child)
+            return
+        visit = _STATEMENTS.get(t)
+        if visit is not None:
+            visit(self, s)
+            return
+        self.stmt = s
+        for child in s.children():
+            self.statement(child) if isinstance(child, Stmt) else self.expr(child)
+
+    def store(self, s: BufferStore) -> None:
+        self.stmt = s
+        self.expr(s.value)
+        for i in s.indices:
+            self.expr(i)
+        if s.predicate is not None:
+            self.expr(s.predicate)
+        self.by_pointer.setdefault(s.buffer.data, s.buffer)
+        self.add(s.buffer, s.indices, True, s)
+
+    def loop(self, s: For) -> None:
+        self.stmt = s
+        self.expr(s.min)
+        self.expr(s.extent)
+        low, extent = s.min, s.extent
+        if self.values:
+            low, extent = substitute(low, self.values), substitute(extent, self.values)
+        self.axes.append(Axis(s.loop_var, low, extent, s))
+        self.statement(s.body)
+        self.axes.pop()
+
+    def condition(self, s: IfThenElse) -> None:
+        self.stmt = s
+        self.expr(s.condition)
+        self.guarded(conjuncts(s.condition), s.then_case)
+        if s.else_case is not None:
+            self.guarded(negated(s.condition), s.else_case)
+
+    def let(self, s: LetStmt) -> None:
+        self.stmt = s
+        self.expr(s.value)
+        self.values[s.var] = substitute(s.value, self.values) if self.values else s.value
+        self.statement(s.body)
+
+    def attr(self, s: AttrStmt) -> None:
+        self.stmt = s
+        self.expr(s.value)
+        if isinstance(s.node, IterVar) and s.key == "thread_extent":
+            self.axes.append(Axis(s.node.var, const_int(0, s.node.var.dtype), s.value, None))
+            self.statement(s.body)
+            self.axes.pop()
+        else:
+            self.statement(s.body)
+
+    def allocate(self, s: Any) -> None:
+        self.hidden_pointers.add(s.buffer_var)
+        self.stmt = s
+        for e in s.extents:
+            self.expr(e)
+        self.statement(s.body)
+
+    def declare(self, s: DeclBuffer) -> None:
+        base = self.by_pointer.get(s.buffer.data)
+        if base is not None and base is not s.buffer:
+            self.views[s.buffer] = (base, None)
+        self.statement(s.body)
+
+    def realize_buffer(self, s: BufferRealize) -> None:
+        self.local.add(s.buffer)
+        self.statement(s.body)
+
+    def realize(self, s: BlockRealize) -> None:
+        self.stmt = s
+        block = s.block
+        for v in s.iter_values:
+            self.expr(v)
+        if s.predicate is not TRUE:
+            self.expr(s.predicate)
+        kept = len(self.conditions)
+        conditions = conjuncts(s.predicate)
+        for iv, value in zip(block.iter_vars, s.iter_values, strict=True):
+            if iv.dom is not None:
+                conditions += [GE(value, iv.dom.min), LT(value, _end(iv.dom))]
+        self.conditions += [substitute(c, self.values) if self.values else c for c in conditions]
+        for iv, value in zip(block.iter_vars, s.iter_values, strict=True):
+            self.values[iv.var] = substitute(value, self.values) if self.values else value
+        outer = self.realizes
+        self.realizes = (*outer, s)
+        if self.enter_blocks and not uses_declared(block):
+            self.block_body(block)
+        else:
+            allocated = set(block.alloc_buffers)
+            self.enter_views(block)
+            for regions, is_write in ((block.reads, False), (block.writes, True)):
+                for r in regions:
+                    if r.buffer not in allocated:
+                        self.add(r.buffer, None, is_write, s, r.region)
+        self.realizes = outer
+        del self.conditions[kept:]
+
+    def enter_views(self, block: Block) -> None:
+        for m in block.match_buffers:
+            self.views[m.buffer] = (m.source.buffer, m)
+            self.by_pointer[m.buffer.data] = m.buffer
+        for b in block.alloc_buffers:
+            self.by_pointer[b.data] = b
+
+    def block_body(self, block: Block) -> None:
+        self.local.update(block.alloc_buffers)
+        self.enter_views(block)
+        if block.init is not None:
+            before, self.init = self.init, True
+            self.statement(block.init)
+            self.init = before
+        self.statement(block.body)
+
+
+def _end(dom: Range) -> Expr:
+    if type(dom.min) is IntImm and dom.min.value == 0:
+        return dom.extent
+    return Add(dom.min, dom.extent)
+
+
+_STATEMENTS: dict[type, Any] = {
+    BufferStore: _Collector.store,
+    For: _Collector.loop,
+    IfThenElse: _Collector.condition,
+    LetStmt: _Collector.let,
+    AttrStmt: _Collector.attr,
+    Allocate: _Collector.allocate,
+    AllocateConst: _Collector.allocate,
+    DeclBuffer: _Collector.declare,
+    BufferRealize: _Collector.realize_buffer,
+    BlockRealize: _Collector.realize,
+}
+
+
+def view_region(match: MatchBufferRegion, region: tuple[Range, ...] | None) -> tuple[Range, ...]:
+    """The region of the source that a region of the view is (None: all of it)."""
+    source = match.source.region
+    if region is None or len(region) > len(source):
+        return source
+    lead = len(source) - len(region)
+    inner = [Range(Add(s.min, r.min), r.extent) for s, r in zip(source[lead:], region, strict=True)]
+    return (*source[:lead], *inner)
+
+
+def uses_declared(block: Block) -> bool:
+    """Whether the declared regions of a block count, not what its body shows."""
+    if block.annotations and any(
+        k in block.annotations
+        for k in ("explicit_read_region", "explicit_write_region", "tirscript.hidden_access")
+    ):
+        return True
+    memo = memo_of(block)
+    found: bool | None = memo.get("opaque_body")
+    if found is None:
+        found = memo["opaque_body"] = _has_opaque(block.body) or (
+            block.init is not None and _has_opaque(block.init)
+        )
+    return found
+
+
+def _has_opaque(root: Any) -> bool:
+    """Whether pointers go to calls below ``root``, outside nested blocks."""
+    stack = [root]
+    while stack:
+        n = stack.pop()
+        t = type(n)
+        if t is Call and is_opaque(n.op):
+            return True
+        if t is Var and n.dtype == "handle":
+            return True
+        if t is not BlockRealize:
+            stack.extend(n.children())
+    return False
+
+
+def accesses_of(stmt: Stmt, visible: Iterable[Buffer] = ()) -> tuple[Access, ...]:
+    """Every access below ``stmt``, in order of evaluation; blocks are entered, axes become their values.
+
+    Memoised on loops and blocks.  Buffers that a block below ``stmt`` allocates are its own affair and left
+    out; those that ``stmt`` allocates itself, where it is a block, count.
+    """
+    memo = memo_of(stmt) if type(stmt) is For or type(stmt) is Block else None
+    found: tuple[Access, ...] | None = memo.get("accesses") if memo is not None and not visible else None
+    if found is None:
+        with deep_recursion():
+            c = _Collector(visible, True)
+            if type(stmt) is Block:
+                c.realizes = ()
+                _enter(c, stmt)
+            else:
+                c.statement(stmt)
+        found = tuple(c.out)
+        if memo is not None and not visible:
+            memo["accesses"] = found
+    return found
+
+
+def _enter(c: _Collector, block: Block) -> None:
+    c.enter_views(block)
+    if uses_declared(block):
+        c.stmt = block
+        for regions, is_write in ((block.reads, False), (block.writes, True)):
+            for r in regions:
+                c.add(r.buffer, None, is_write, block, r.region)
+        return
+    if block.init is not None:
+        c.init = True
+        c.statement(block.init)
+        c.init = False
+    c.statement(block.body)
+
+
+def accesses(block: Block) -> tuple[Access, ...]:
+    """Every access of a block's init and body, in order of evaluation, in terms of its axes.
+
+    Where the body is opaque (pointers go to calls) the declared regions count.  Memoised on the block.
+    """
+    return accesses_of(block)
+
+
+def infer_regions(
+    iter_vars: Iterable[IterVar],
+    body: Stmt,
+    init: Stmt | None = None,
+    alloc_buffers: Iterable[Buffer] = (),
+    match_buffers: Iterable[MatchBufferRegion] = (),
+    visible: Iterable[Buffer] = (),
+) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]:
+    """The regions that a block reads and writes: one hull for each buffer, in order of first evaluation.
+
+    Loops inside the block are widened, conditions are used, an index that depends on data stands for the
+    whole extent, and so does a pointer that goes to a call.  A block with init does not list as read the
+    cells that it updates.  ``visible`` are buffers whose pointers may occur.
+    """
+    with deep_recursion():
+        c = _Collector(visible, False)
+        c.local.update(alloc_buffers)
+        for m in match_buffers:
+            c.views[m.buffer] = (m.source.buffer, m)
+            c.by_pointer[m.buffer.data] = m.buffer
+        for b in alloc_buffers:
+            c.by_pointer[b.data] = b
+        if init is not None:
+            c.init = True
+            c.statement(init)
+            c.init = False
+        c.statement(body)
+        outer = tuple(
+            [Axis(iv.var, iv.dom.min, iv.dom.extent, None) for iv in iter_vars if iv.dom is not None]
+        )
+        updated = _updated_cells(c.out) if init is not None else {}
+        reads: dict[Buffer, Hull] = {}
+        writes: dict[Buffer, Hull] = {}
+        for a in c.out:
+            if not a.is_write and updated and _is_update(a, updated):
+                continue
+            box = _box(a, outer)
+            if box is None:
+                continue
+            table = writes if a.is_write else reads
+            have = table.get(a.buffer)
+            if have is None:
+                table[a.buffer] = Hull(a.buffer, box, outer)
+            else:
+                have.join(box)
+        return tuple([h.region() for h in reads.values()]), tuple([h.region() for h in writes.values()])
+
+
+def _updated_cells(found: list[Access]) -> dict[Buffer, list[tuple[Any, ...]]]:
+    out: dict[Buffer, list[tuple[Any, ...]]] = {}
+    for a in found:
+        if a.is_write and not a.init:
+            out.setdefault(a.buffer, []).append(_cell_key(a))
+    return out
+
+
+def _cell_key(a: Access) -> tuple[Any, ...]:
+    if a.region is not None:
+        return tuple([(key_of(r.min), key_of(r.extent)) for r in a.region])
+    if a.indices is None:
+        return ("whole",)
+    return tuple([(key_of(i), 1) for i in a.indices])
+
+
+def _is_update(a: Access, updated: Mapping[Buffer, list[tuple[Any, ...]]]) -> bool:
+    cells = updated.get(a.buffer)
+    return cells is not None and _cell_key(a) in cells
+
+
+def _box(a: Access, outer: tuple[Axis, ...]) -> Box | None:
+    """The ranges that the access may touch over its loops; None where it never happens."""
+    if a.indices is None and a.region is None:
+        return whole_box(a.buffer)
+    return evaluate(a.buffer, a.indices, a.region, a.axes, a.conditions, outer)
+
+
+__all__ += ["conjuncts", "negated", "uses_declared", "view_region"]

@@ -1,0 +1,1 @@
+"""Integer reasoning: normal forms, bounds, simplification, iterator maps."""
