@@ -111,9 +111,8 @@ def scaling(ts: Any) -> None:
         middle = time.perf_counter()
         f.script()
         end = time.perf_counter()
-        print(
-            f"{n:12} {(middle - start) * 1e3:10.1f} {(middle - start) / n * 1e6:9.1f} {(end - middle) * 1e3:10.1f}"
-        )
+        parse_ms, print_ms = (middle - start) * 1e3, (end - middle) * 1e3
+        print(f"{n:12} {parse_ms:10.1f} {parse_ms / n * 1e3:9.1f} {print_ms:10.1f}")
 
 
 def run(rounds: int) -> int:
