@@ -204,9 +204,14 @@ class BufferRealize(Stmt):
 
 @node
 class BlockLabel(Node):
-    """The identity of a block, with the name that is printed."""
+    """The identity of a block, with the name that is printed.
+
+    A renamed block gets a new label whose ``same_as`` is the label it had first: references to the block
+    hold that one.
+    """
 
     name: str
+    same_as: BlockLabel | None = None
 
 
 @node
