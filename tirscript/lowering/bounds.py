@@ -152,7 +152,7 @@ class Facts:
         if t is IntImm:
             return e.value, e.value  # type: ignore[attr-defined]
         if t is Var:
-            return self.ranges.get(e, UNKNOWN) if e.exact else UNKNOWN  # type: ignore[attr-defined, call-overload, no-any-return]
+            return self.ranges.get(e, UNKNOWN) if e.exact else UNKNOWN  # type: ignore[attr-defined, call-overload]
         rule = _RULES.get(t)
         if rule is not None:
             out = rule(self.interval(e.a), self.interval(e.b))  # type: ignore[attr-defined]

@@ -73,7 +73,7 @@ class _Convert:
             early = [p for p in predicate if not _mentions(p, known)]
             late = [p for p in predicate if _mentions(p, known)]
         old = self.facts.within(predicate)
-        for iv, value in zip(s.block.iter_vars, s.iter_values, strict=True):
+        for iv in s.block.iter_vars:
             at = exact.get(iv.var, iv.var)
             for guard in domain_guards(iv, at, exact):
                 if not self.facts.proves(guard):

@@ -121,8 +121,8 @@ class _Lower:
             mentioned = self.vars_of([c]) & loops
             if not mentioned or not mentioned <= pure:
                 both.append(c)
-        for v in sorted(reduce_vars & self.outer_reduce.keys(), key=lambda v: v.name):
-            both.append(EQ(v, cast(self.outer_reduce[v], v.dtype)))
+        outer = sorted(reduce_vars & self.outer_reduce.keys(), key=lambda v: v.name)
+        both += [EQ(v, cast(self.outer_reduce[v], v.dtype)) for v in outer]
         # An init may hold blocks with an init themselves.
         nest: Stmt = _Lower(self.outer_reduce).stmt(self.nest(s, inside, both, reduce_vars))
         if place is None:
@@ -233,11 +233,11 @@ def _rename_outer(out: Stmt, chosen: list[Any], renamed: dict[Var, Expr]) -> Stm
 
 
 def _loaded(s: Stmt) -> set[Buffer]:
-    return {n.buffer for n in walk(s) if type(n) is BufferLoad}  # type: ignore[attr-defined]
+    return {n.buffer for n in walk(s) if type(n) is BufferLoad}
 
 
 def _stored(s: Stmt) -> set[Buffer]:
-    return {n.buffer for n in walk(s) if type(n) is BufferStore}  # type: ignore[attr-defined]
+    return {n.buffer for n in walk(s) if type(n) is BufferStore}
 
 
 def _touched(s: Stmt) -> set[Buffer]:
