@@ -1,19 +1,39 @@
-"""Printing programs as script: ``script`` gives the text, ``render`` also where each node stands."""
+"""Printing programs as script: ``script`` gives the text, ``render`` also where each node stands.
+
+What is printed the parser reads back to a structurally equal program.  Anything can be printed: parts of
+programs, lowered programs, programs with free variables.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from tirscript.diagnostics import deep_recursion
+from tirscript.diagnostics import Span, deep_recursion
+from tirscript.ir.buffer import Buffer
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 from tirscript.ir.stmt import Stmt
 
 from .core import Printer
-from .expr import EXPRS
+from .layout import decorate, lay_out
 from .module import function_name, print_function, print_module
-from .stmt import STMTS
+from .record import Recorder
+
+__all__ = ["Rendered", "render", "script"]
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A printed program: its text, and the span of each node where it stands first.
+
+    A loop, a condition or a block has the span of its header line, an axis and an allocated buffer that
+    of their line, a parameter its own range, an expression exactly its own characters.
+    """
+
+    text: str
+    spans: dict[Any, Span]
 
 
 def script(
@@ -28,7 +48,69 @@ def script(
     underline: Iterable[Any] = (),
     annotate: Mapping[Any, str] | None = None,
 ) -> str:
-    p = Printer(EXPRS, STMTS, sugar)
+    """The text of a function, a module, a statement, an expression or a buffer.
+
+    ``name`` is the name of a function instead of its own.  ``dialect="tvm-0.27"`` prints what TVM 0.27
+    parses to the same program.  ``sugar=False`` prints one loop and one axis a line.  ``width`` wraps
+    longer lines inside brackets.  ``show_meta=False`` leaves the section with large constants out.
+    ``underline`` are nodes to put carets under, ``annotate`` maps nodes to notes behind their lines.
+
+    >>> from tirscript.ir.expr import Var
+    >>> i = Var("i")
+    >>> script((i + 1) * (i - (2 - i)))
+    '(i + 1) * (i - (2 - i))'
+    """
+    decorated = line_numbers or annotate or underline
+    p = _printer(Recorder if decorated else Printer, dialect, sugar)
+    _print(p, obj, name)
+    lines, starts = lay_out(p.out, width)
+    if isinstance(p, Recorder):
+        text, spans = p.resolve(lines, starts, name or "script")
+        text = decorate(text, spans, underline, annotate, line_numbers)
+    else:
+        text = "\n".join(lines)
+    if p.metadata and show_meta:
+        from .metadata import dump
+
+        text = "\n".join([text, "", *dump(p.metadata)])
+    return text
+
+
+def render(obj: Any, *, sugar: bool = True, dialect: str = "tirscript", name: str | None = None) -> Rendered:
+    """The text of ``obj`` and the span of each node in it.  ``name`` is the source's and a function's name.
+
+    >>> from tirscript.ir.expr import Var
+    >>> i = Var("i")
+    >>> product = i * 2
+    >>> span = render(product + 1).spans[product]
+    >>> span.column, span.end_column
+    (0, 5)
+    """
+    p = _printer(Recorder, dialect, sugar)
+    assert isinstance(p, Recorder)
+    _print(p, obj, name)
+    lines, starts = lay_out(p.out, None)
+    shown = name or (
+        obj.name if isinstance(obj, PrimFunc) else "module" if isinstance(obj, IRModule) else "script"
+    )
+    text, spans = p.resolve(lines, starts, shown)
+    if p.metadata:
+        from .metadata import dump
+
+        text = "\n".join([text, "", *dump(p.metadata)])
+    return Rendered(text, spans)
+
+
+def _printer(kind: type[Printer], dialect: str, sugar: bool) -> Printer:
+    from .dialect import tables
+
+    exprs, stmts, words = tables(dialect)
+    p = kind(exprs, stmts, sugar)
+    p.words = words
+    return p
+
+
+def _print(p: Printer, obj: Any, name: str | None) -> None:
     with deep_recursion():
         if isinstance(obj, IRModule):
             p.out = [p.words["header_ir"], p.words["header_tir"], ""]
@@ -38,6 +120,9 @@ def script(
             print_function(p, obj, function_name(name or obj.name))
         elif isinstance(obj, Stmt):
             p.stmts[type(obj)](p, obj, True)
+        elif isinstance(obj, Buffer):
+            from .value import buffer_text
+
+            p.line(f"T.Buffer({buffer_text(p, obj, True)})")
         else:
             p.line(p.expr(obj))
-    return "\n".join(p.out)

@@ -45,7 +45,12 @@ class Printer:
         "header_tir": "# from tirscript.script import tir as T",
     }
 
-    def __init__(self, exprs: Mapping[type, ExprPrinter], stmts: Mapping[type, StmtPrinter], sugar: bool) -> None:
+    # Whether long chains of one operator are printed in a loop, without their inner nodes.
+    unroll = True
+
+    def __init__(
+        self, exprs: Mapping[type, ExprPrinter], stmts: Mapping[type, StmtPrinter], sugar: bool
+    ) -> None:
         self.exprs = exprs
         self.stmts = stmts
         self.sugar = sugar
@@ -86,7 +91,7 @@ class Printer:
     def define_buffer(self, buffer: Buffer) -> str:
         """A free name for a buffer; its pointer is then ``name.data`` unless it is known already."""
         name = self.define(buffer, buffer.name)
-        self.names.setdefault(buffer.data, f"{name}.data")
+        self.names.setdefault(buffer.data, f"{self.names[buffer]}.data")
         return name
 
     def leave(self, mark: int) -> None:
@@ -100,11 +105,16 @@ class Printer:
         """A name for a variable or buffer that nothing printed has defined; it stays taken."""
         if token in self.hidden:
             self.wanted.add(token)
-        name = self.define(token, token.name)
-        self.scope.remove(name)
+        self.define(token, token.name)
+        self.scope.pop()
+        name = self.names[token]
         if type(token) is Buffer:
             self.names.setdefault(token.data, f"{name}.data")
         return name
+
+    def mark(self, node: Any, text: str) -> str:
+        """``text``, which stands for ``node``; a recorder marks it."""
+        return text
 
     # ---- lines
 

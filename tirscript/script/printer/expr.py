@@ -113,7 +113,7 @@ def _chained(symbol: str, level: int, word: str, group: dict[type, str]) -> Expr
         kind = type(a)
         if kind is IntImm and type(b) is IntImm and _is_literal(a) and _is_literal(b):
             return f"T.{word}({a.value}, {b.value})"
-        if kind in group and type(a.a) in group and type(a.a.a) in group:
+        if kind in group and type(a.a) in group and type(a.a.a) in group and p.unroll:
             text = _chain(p, e, group, level)
         else:
             text = f"{table[kind](p, a, level)}{infix}{table[type(b)](p, b, right)}"

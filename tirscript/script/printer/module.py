@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import IntImm, Var
 from tirscript.ir.function import PrimFunc
@@ -12,7 +10,7 @@ from tirscript.ir.node import walk
 from tirscript.ir.stmt import Block, BlockRealize
 
 from .core import Printer
-from .names import RESERVED, identifier, quote
+from .names import RESERVED, identifier
 from .stmt import declare_vars, print_block, var_type_text
 from .value import buffer_text, dict_text
 
@@ -54,10 +52,10 @@ def _function(p: Printer, f: PrimFunc, name: str, forced: frozenset[Var]) -> Non
         buffer = f.buffer_map.get(v)
         if buffer is not None and v not in forced and _is_self_contained(buffer, earlier):
             text = buffer_text(p, buffer, True)
-            params.append(_marked(p, buffer, f"{p.define_buffer(buffer)}: T.Buffer({text})"))
+            params.append(p.mark(buffer, f"{p.define_buffer(buffer)}: T.Buffer({text})"))
             continue
         p.hidden.discard(v)
-        params.append(_marked(p, v, f"{p.define(v, v.name)}: {var_type_text(v)}"))
+        params.append(f"{p.define(v, v.name)}: {var_type_text(v)}")
         earlier.add(v)
         if buffer is not None:
             matched.append((v, buffer))
@@ -80,10 +78,6 @@ def _function(p: Printer, f: PrimFunc, name: str, forced: frozenset[Var]) -> Non
     p.indent = outer
 
 
-def _marked(p: Printer, node: Any, text: str) -> str:
-    return text
-
-
 def is_implicit_root(realize: BlockRealize) -> bool:
     """Whether the body of a function is a root block that carries nothing but allocations."""
     b: Block = realize.block
@@ -99,7 +93,7 @@ def is_implicit_root(realize: BlockRealize) -> bool:
 def _is_self_contained(b: Buffer, earlier: set[Var]) -> bool:
     """Whether the declaration of a parameter mentions no variable but parameters before it."""
     for e in (*b.shape, *b.strides, *(() if b.elem_offset is None else (b.elem_offset,))):
-        if type(e) is not IntImm and any([type(v) is Var and v not in earlier for v in walk(e)]):
+        if type(e) is not IntImm and any(type(v) is Var and v not in earlier for v in walk(e)):
             return False
     return True
 
@@ -120,6 +114,3 @@ def print_module(p: Printer, m: IRModule) -> None:
     if not items and not m.attrs:
         p.line("pass")
     p.indent = outer
-
-
-__all__ = ["function_name", "is_implicit_root", "print_function", "print_module", "quote"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer, BufferRegion
-from tirscript.ir.expr import Call, Expr, IntImm, IterVar, Range, StringImm, Var
+from tirscript.ir.expr import Call, Expr, IntImm, IterVar, Range, Var
 from tirscript.ir.node import walk
 from tirscript.ir.ops import _same as same_expr
 from tirscript.ir.stmt import (
@@ -28,7 +28,7 @@ from tirscript.ir.stmt import (
 )
 
 from .core import Printer, StmtPrinter
-from .expr import arguments, end_text, indices_text, is_statement_call, range_text
+from .expr import arguments, end_text, indices_text, is_statement_call
 from .names import quote
 from .value import buffer_text, constant_data_text, dict_text, value_text
 
@@ -92,7 +92,7 @@ def _joins_grid(s: For, variables: list[Var]) -> bool:
     low, extent = s.min, s.extent
     if type(low) is not IntImm or low.value != 0:
         return False
-    return type(extent) is IntImm or not any([n is v for n in walk(extent) for v in variables])
+    return type(extent) is IntImm or not any(n is v for n in walk(extent) for v in variables)
 
 
 def _grid(p: Printer, s: For) -> None:
@@ -176,7 +176,9 @@ def _if(p: Printer, s: IfThenElse, last: bool) -> None:
 # ---- statements with a scope: concise where nothing follows it
 
 
-def _scope(p: Printer, s: Any, last: bool, concise: str, opening: str, token: Any = None, hint: str = "") -> None:
+def _scope(
+    p: Printer, s: Any, last: bool, concise: str, opening: str, token: Any = None, hint: str = ""
+) -> None:
     """``name = concise`` (or ``concise`` alone without a token) and the body on the same level, or
     ``with opening as name:`` and the body inside."""
     if last:
@@ -197,7 +199,9 @@ def var_type_text(v: Var) -> str:
     """The annotation for a variable: ``T.int32``, ``T.handle("float32", "shared")``."""
     if v.dtype == "handle" and v.pointee is not None:
         dtype, scope = v.pointee
-        return f"T.handle({quote(dtype)})" if scope == "global" else f"T.handle({quote(dtype)}, {quote(scope)})"
+        return (
+            f"T.handle({quote(dtype)})" if scope == "global" else f"T.handle({quote(dtype)}, {quote(scope)})"
+        )
     return f"T.{v.dtype}"
 
 
@@ -312,7 +316,9 @@ def print_block(p: Printer, b: Block, realize: BlockRealize | None, implicit: bo
         p.stmts[type(b.body)](p, b.body, True)
         return
     p.enter()
-    p.line(f"with {p.words['block']}({quote(b.label.name)}{'' if realize is not None else ', no_realize=True'}):")
+    p.line(
+        f"with {p.words['block']}({quote(b.label.name)}{'' if realize is not None else ', no_realize=True'}):"
+    )
     if p.lines is not None:
         _mark_block(p, b, realize)
     outer = p.indent
@@ -364,14 +370,8 @@ def _alloc_buffer(p: Printer, b: Buffer) -> None:
 
 def _match_buffer(p: Printer, b: Buffer, source: BufferRegion) -> None:
     declare_vars(p, b, None)
-    region = ", ".join([_interval_or_point(p, r, n) for r, n in zip(source.region, source.buffer.shape, strict=False)])
-    name = p.names.get(source.buffer) or p.free(source.buffer)
-    text = f"T.match_buffer({name}[{region or '()'}], {buffer_text(p, b, True)})"
+    text = f"T.match_buffer({p.exprs[BufferRegion](p, source, 0)}, {buffer_text(p, b, True)})"
     p.header(b, f"{p.define_buffer(b)} = {text}")
-
-
-def _interval_or_point(p: Printer, r: Range, extent: Expr) -> str:
-    return range_text(p, r)
 
 
 def declare_vars(p: Printer, b: Buffer, known: Any) -> None:
@@ -441,10 +441,6 @@ def _axis(p: Printer, iv: IterVar, value: Expr | None) -> None:
 
 def _wider(a: str, b: str) -> str:
     return a if a == b or dt.info(a).bits >= dt.info(b).bits else b
-
-
-def _string_or(p: Printer, e: Any) -> str:
-    return quote(e.value) if type(e) is StringImm else p.expr(e)
 
 
 STMTS = StmtTable({

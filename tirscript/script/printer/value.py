@@ -107,7 +107,7 @@ def constant_data_text(p: Printer, array: Any) -> str:
 
 def _all_finite(value: Any) -> bool:
     if isinstance(value, list):
-        return all([_all_finite(v) for v in value])
+        return all(_all_finite(v) for v in value)
     return isinstance(value, (bool, int, float)) and math.isfinite(value)
 
 

@@ -1,0 +1,105 @@
+"""Printing with a record of where each node stands.
+
+The text of each expression is put between control characters (which no script contains: strings are
+escaped), and taken out again when the lines are complete.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tirscript.diagnostics import Source, Span
+
+from .core import ExprPrinter, Printer, StmtPrinter
+
+_OPEN, _SEP, _CLOSE = "\x01", "\x02", "\x03"
+_MARK = re.compile(r"(\x01\d+\x02|\x03|\n)")
+_ANY = re.compile(r"\x01\d+\x02|\x03")
+
+
+def plain(text: str) -> str:
+    """``text`` without marks."""
+    return _ANY.sub("", text) if _OPEN in text or _CLOSE in text else text
+
+
+class _Recording(dict[type, ExprPrinter]):
+    """The table of expression printers, each of which marks what it returns."""
+
+    def __init__(self, table: Mapping[type, ExprPrinter]) -> None:
+        super().__init__()
+        self.table = table
+
+    def __missing__(self, kind: type) -> ExprPrinter:
+        show = self.table[kind]
+
+        def recorded(p: Printer, e: Any, outer: int) -> str:
+            return p.mark(e, show(p, e, outer))
+
+        self[kind] = recorded
+        return recorded
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self.table
+
+
+class Recorder(Printer):
+    """A printer that remembers what it printed where."""
+
+    unroll = False
+
+    def __init__(
+        self, exprs: Mapping[type, ExprPrinter], stmts: Mapping[type, StmtPrinter], sugar: bool
+    ) -> None:
+        super().__init__(_Recording(exprs), stmts, sugar)
+        self.lines = []
+        self.marked: list[Any] = []
+
+    def mark(self, node: Any, text: str) -> str:
+        marked = self.marked
+        marked.append(node)
+        return f"{_OPEN}{len(marked) - 1}{_SEP}{text}{_CLOSE}"
+
+    def define(self, token: Any, hint: str) -> str:
+        return self.mark(token, super().define(token, hint))
+
+    def resolve(self, lines: list[str], starts: list[int], name: str) -> tuple[str, dict[Any, Span]]:
+        """The text without marks and the span of each node where it stands first.
+
+        ``starts`` maps the index of an entry of ``out`` to the index of its first line in ``lines``.
+        """
+        found = list(_ranges("\n".join(lines)))
+        text = plain("\n".join(lines))
+        source = Source(name, text)
+        spans: dict[Any, Span] = {}
+        for node, index in self.lines or ():
+            at = starts[index]
+            shown = source.lines[at]
+            spans.setdefault(node, Span(source, at + 1, len(shown) - len(shown.lstrip()), at + 1, len(shown)))
+        for number, start, end in found:
+            spans.setdefault(self.marked[number], Span(source, *start, *end))
+        return text, spans
+
+
+def _ranges(text: str) -> Iterator[tuple[int, tuple[int, int], tuple[int, int]]]:
+    """Each mark with its first and last place (line from 1, column), in the order in which they open."""
+    line, column = 1, 0
+    open_marks: list[int] = []
+    order: list[int] = []
+    first: dict[int, tuple[int, int]] = {}
+    last: dict[int, tuple[int, int]] = {}
+    for part in _MARK.split(text):
+        if part == "\n":
+            line, column = line + 1, 0
+        elif part == _CLOSE:
+            last[open_marks.pop()] = (line, column)
+        elif part[:1] == _OPEN:
+            number = int(part[1:-1])
+            open_marks.append(number)
+            order.append(number)
+            first[number] = (line, column)
+        else:
+            column += len(part)
+    for number in order:
+        yield number, first[number], last[number]
