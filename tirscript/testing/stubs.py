@@ -1,0 +1,258 @@
+"""Stub files for editors and type checkers, written from signatures and docstrings at run time.
+
+``python -m tirscript.testing.stubs`` writes those of the package root, of ``T`` and of ``I``; with
+``--check`` it only says whether they are what it would write.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import inspect
+import sys
+import textwrap
+import types
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).resolve().parent.parent
+_HEADER = "# Written by `python -m tirscript.testing.stubs`: do not edit.\n"
+
+
+class _Writer:
+    """The stub of one module."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self.module = module
+        self.names = public_names(module)
+        self.imports: set[str] = set()
+        self.body: list[str] = []
+
+    def text(self) -> str:
+        for name in self.names:
+            self._name(name, getattr(self.module, name))
+        doc = inspect.getdoc(self.module)
+        return "\n".join(
+            [_HEADER + (_docstring(doc, "") if doc else ""), *sorted(self.imports), "", *self.body, ""]
+        )
+
+    # ---- definitions
+
+    def _name(self, name: str, value: Any) -> None:
+        if isinstance(value, types.ModuleType):
+            self.body.append(f"{name}: {self._type(types.ModuleType)}")
+        elif inspect.isclass(value):
+            self._class(name, value)
+        elif inspect.isroutine(value):
+            self._function(name, value, value)
+        elif hasattr(value, "dtype") and callable(value):
+            self._dtype(name, value)
+        elif callable(value):
+            self._function(name, type(value).__call__, value, method=True)
+        else:
+            self.body.append(f"{name}: {self._type(type(value))}")
+
+    def _function(self, name: str, function: Any, documented: Any, *, method: bool = False) -> None:
+        parameters, result = self._signature(function, skip_self=method)
+        self.body += [f"def {name}({parameters}) -> {result}:", *self._doc(documented)]
+
+    def _class(self, name: str, cls: type) -> None:
+        self.body += [f"class {name}:", *self._doc(cls, ellipsis=False)]
+        parameters, _ = self._signature(cls, skip_self=True)
+        self.body.append(f"    def __init__(self{', ' if parameters else ''}{parameters}) -> None: ...")
+        for key, value in vars(cls).items():
+            if key.startswith("_") or not inspect.isfunction(value):
+                continue
+            parameters, result = self._signature(value, skip_self=False)
+            self.body += [f"    def {key}({parameters}) -> {result}:", *self._doc(value, "        ")]
+
+    def _dtype(self, name: str, value: Any) -> None:
+        """A dtype is an annotation and a call: a class of expressions."""
+        from tirscript.ir import Expr
+
+        parameters, _ = self._signature(type(value).__call__, skip_self=True)
+        self.body += [
+            f"class {name}({self._type(Expr)}):",
+            *self._doc(value, ellipsis=False),
+            f"    def __init__(self{', ' if parameters else ''}{parameters}) -> None: ...",
+        ]
+
+    def _doc(self, value: Any, indent: str = "    ", *, ellipsis: bool = True) -> list[str]:
+        doc = inspect.getdoc(value)
+        return [
+            *([_docstring(doc, indent)] if doc else []),
+            *([f"{indent}..."] if ellipsis or not doc else []),
+        ]
+
+    # ---- signatures
+
+    def _signature(self, function: Any, *, skip_self: bool) -> tuple[str, str]:
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):
+            return f"*args: {self._any()}, **kwargs: {self._any()}", self._any()
+        space = vars(sys.modules[function.__module__])
+        parts: list[str] = []
+        previous = None
+        parameters = list(signature.parameters.values())
+        if skip_self and parameters and parameters[0].name == "self":
+            parameters = parameters[1:]
+        for p in parameters:
+            if (
+                previous is not None
+                and previous.kind is p.POSITIONAL_ONLY
+                and p.kind is not p.POSITIONAL_ONLY
+            ):
+                parts.append("/")
+            if p.kind is p.KEYWORD_ONLY and (
+                previous is None or previous.kind not in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
+            ):
+                parts.append("*")
+            star = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
+            if p.name == "self":
+                parts.append("self")
+            else:
+                default = "" if p.default is p.empty else f" = {_default(p.default)}"
+                parts.append(f"{star}{p.name}: {self._annotation(p.annotation, space)}{default}")
+            previous = p
+        if previous is not None and previous.kind is previous.POSITIONAL_ONLY:
+            parts.append("/")
+        return ", ".join(parts), self._annotation(signature.return_annotation, space)
+
+    def _any(self) -> str:
+        return self._import("typing", "Any")
+
+    def _import(self, module: str, name: str) -> str:
+        self.imports.add(f"from {module} import {name} as _{name}")
+        return f"_{name}"
+
+    def _type(self, cls: type) -> str:
+        if cls is type(None):
+            return "None"
+        if cls.__module__ == "builtins" and hasattr(builtins, cls.__name__):
+            if cls.__name__ not in self.names:
+                return cls.__name__
+            self.imports.add("import builtins as _builtins")
+            return f"_builtins.{cls.__name__}"
+        return self._import(cls.__module__, cls.__name__)
+
+    def _annotation(self, annotation: Any, space: dict[str, Any]) -> str:
+        """An annotation, its names imported under private ones so that completion lists only ours."""
+        if annotation is inspect.Signature.empty:
+            return self._any()
+        if not isinstance(annotation, str):
+            annotation = getattr(annotation, "__name__", str(annotation))
+        try:
+            tree = ast.parse(annotation, mode="eval")
+        except SyntaxError:
+            return self._any()
+        return ast.unparse(_Rename(self, space).visit(tree))
+
+
+class _Rename(ast.NodeTransformer):
+    def __init__(self, writer: _Writer, space: dict[str, Any]) -> None:
+        self.writer = writer
+        self.space = space
+
+    def visit_Name(self, n: ast.Name) -> ast.AST:
+        writer, name = self.writer, n.id
+        value = self.space.get(name, getattr(builtins, name, None))
+        if name in ("None", "True", "False"):
+            return n
+        if inspect.isclass(value):
+            return _parsed(writer._type(value))
+        origin = getattr(value, "__module__", None)
+        if value is not None and origin in ("typing", "collections.abc", "typing_extensions"):
+            return _parsed(writer._import(origin, name))
+        return _parsed(writer._any())  # known to type checkers only, or an alias
+
+    def visit_Attribute(self, n: ast.Attribute) -> ast.AST:
+        return _parsed(self.writer._any())
+
+
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def _default(value: Any) -> str:
+    return repr(value) if value is None or type(value) in (bool, int, str) else "..."
+
+
+def _docstring(doc: str, indent: str) -> str:
+    quoted = doc.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    if quoted.endswith('"'):
+        quoted += " "
+    text = f'"""{quoted}"""' if "\n" not in quoted else f'"""{quoted}\n"""'
+    return textwrap.indent(text, indent, lambda line: bool(line.strip()))
+
+
+def public_names(module: types.ModuleType) -> list[str]:
+    """What completes after the module's name: ``__all__``, else what the package itself puts there."""
+    listed = getattr(module, "__all__", None)
+    if listed is not None:
+        return sorted(listed)
+    names = []
+    for name, value in vars(module).items():
+        where = getattr(value, "__module__", None) or type(value).__module__
+        if (
+            not name.startswith("_")
+            and where.startswith("tirscript.")
+            and not isinstance(value, types.ModuleType)
+        ):
+            names.append(name)
+    return sorted(names)
+
+
+def _root() -> str:
+    """The stub of the package: what is loaded on first use, as plain imports."""
+    import tirscript
+    from tirscript.notyet import NotYet, NotYetModule
+
+    lines = [f"from tirscript.notyet import {name} as _{name}" for name in ("NotYet", "NotYetModule")]
+    rest = ["__version__: str"]
+    for name in sorted(tirscript.__all__):
+        value = getattr(tirscript, name)
+        where = tirscript._WHERE.get(name)
+        if where is not None:
+            module, _, attribute = where.partition(":")
+            lines.append(f"from {module} import {attribute} as {name}")
+        elif isinstance(value, NotYetModule):
+            rest.append(f"{name}: _NotYetModule")
+        elif isinstance(value, NotYet):
+            rest.append(f"{name}: _NotYet")
+        else:
+            shown = value.__name__.rpartition(".")[2]
+            lines.append(f"from tirscript import {shown} as {name}")
+    doc = inspect.getdoc(tirscript)
+    return "\n".join([_HEADER + (_docstring(doc, "") if doc else ""), *lines, "", *rest, ""])
+
+
+def generate() -> dict[Path, str]:
+    """Path and text of every stub."""
+    made = {PACKAGE / "__init__.pyi": _root()}
+    for name in ("tirscript.script.tir", "tirscript.script.ir"):
+        module = importlib.import_module(name)
+        made[PACKAGE.joinpath(*name.split(".")[1:]).with_suffix(".pyi")] = _Writer(module).text()
+    return made
+
+
+def stale() -> list[Path]:
+    """The stubs that are not what ``generate`` gives."""
+    return [p for p, text in generate().items() if not p.exists() or p.read_text(encoding="utf-8") != text]
+
+
+def main(argv: list[str]) -> int:
+    if argv == ["--check"]:
+        old = stale()
+        for path in old:
+            print(f"{path.relative_to(PACKAGE.parent)} is not up to date")
+        return 1 if old else 0
+    for path, text in generate().items():
+        path.write_text(text, encoding="utf-8")
+        print(f"{path.relative_to(PACKAGE.parent)}: {text.count(chr(10))} lines")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
