@@ -1,0 +1,174 @@
+"""Where the init of each block runs: the plan that the statement emitter follows.
+
+Init runs once for every spatial instance, before its first update, also if there is none.  Three forms:
+
+* ``first``: beside the update, ``if k == 0``, where the reduction loops certainly run;
+* ``hoisted``: a nest of the spatial loops before the outermost reduction loop;
+* ``seen``: a set of the spatial instances met so far, made before the outermost reduction loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tirscript.ir.expr import And, Call, Expr, IntImm, Var
+from tirscript.ir.function import PrimFunc
+from tirscript.ir.node import walk
+from tirscript.ir.stmt import Block, BlockRealize, For, LetStmt, SeqStmt, While
+from tirscript.ir.visitor import free_vars
+
+
+@dataclass(eq=False)
+class InitPlan:
+    """How one block's init runs.  ``anchor`` is the outermost reduction loop, None where there is none."""
+
+    realize: BlockRealize
+    form: str
+    anchor: For | None = None
+    reduction: list[For] = field(default_factory=list)
+    nest: list[For] = field(default_factory=list)
+    conjuncts: list[Expr] = field(default_factory=list)
+    keys: list[Var] = field(default_factory=list)
+
+
+class Guards:
+    """The conjuncts of a block's predicate: those that guard the update alone, and the others."""
+
+    def __init__(
+        self, predicate: Expr, reduction: frozenset[Var], spatial: frozenset[Var], roots: Any
+    ) -> None:
+        self.both: list[Expr] = []
+        self.update: list[Expr] = []
+        self.mixed: list[Expr] = []
+        for part in conjuncts(predicate):
+            loops = roots(part)
+            only = bool(loops) and loops <= reduction and not loops & spatial
+            (self.update if only else self.both).append(part)
+            if not only and loops & reduction:
+                self.mixed.append(part)
+
+
+def conjuncts(predicate: Expr) -> list[Expr]:
+    """``a and b and c`` in parts; none for True."""
+    parts: list[Expr] = []
+    stack = [predicate]
+    while stack:
+        e = stack.pop()
+        if type(e) is And:
+            stack += [e.b, e.a]
+        elif not (type(e) is IntImm and e.value):
+            parts.append(e)
+    return parts
+
+
+class Planner:
+    """Plans for all blocks with an init of one function."""
+
+    def __init__(self, function: PrimFunc) -> None:
+        self.plans: dict[Block, InitPlan] = {}
+        self.guards: dict[Block, Guards] = {}
+        self.at_loop: dict[For, list[InitPlan]] = {}
+        self.roots: dict[Var, frozenset[Var]] = {}
+        self._visit(function.body)
+
+    def _visit(self, body: Any) -> None:
+        path: list[Any] = []
+        stack: list[tuple[Any, bool]] = [(body, False)]
+        while stack:
+            n, leave = stack.pop()
+            if leave:
+                path.pop()
+                continue
+            t = type(n)
+            if t is For:
+                self.roots[n.loop_var] = frozenset([n.loop_var])
+            elif t is LetStmt:
+                self.roots[n.var] = self._roots(n.value)
+            elif t is BlockRealize:
+                for axis, value in zip(n.block.iter_vars, n.iter_values, strict=True):
+                    self.roots[axis.var] = self._roots(value)
+                self._plan(n, path)
+            path.append(n)
+            stack.append((n, True))
+            below = [n.block] if t is BlockRealize else n.children()
+            if t is Block:
+                below = [n.init, n.body] if n.init is not None else [n.body]
+            stack += [(c, False) for c in reversed(below) if not isinstance(c, Expr)]
+
+    def _roots(self, e: Expr) -> frozenset[Var]:
+        """The loop variables that a value depends on, through axes and lets."""
+        out: set[Var] = set()
+        for v in free_vars(e):
+            out |= self.roots.get(v, frozenset())
+        return frozenset(out)
+
+    def _plan(self, realize: BlockRealize, path: list[Any]) -> None:
+        block = realize.block
+        reduction: frozenset[Var] = frozenset()
+        spatial: frozenset[Var] = frozenset()
+        for axis in block.iter_vars:
+            if axis.kind == "reduce":
+                reduction |= self.roots[axis.var]
+            else:
+                spatial |= self.roots[axis.var]
+        if block.init is None:
+            self.guards[block] = guards = Guards(realize.predicate, frozenset(), spatial, self._roots)
+            return
+        guards = self.guards[block] = Guards(realize.predicate, reduction, spatial, self._roots)
+        loops = [n for n in path if type(n) is For and n.loop_var in reduction]
+        if not loops:
+            self.plans[block] = InitPlan(realize, "always")
+            return
+        anchor = loops[0]
+        inner = path[path.index(anchor) :]
+        plan = InitPlan(realize, "seen", anchor, loops, conjuncts=guards.both)
+        plan.keys = [a.var for n in (*inner, realize) if type(n) is BlockRealize
+                     for a in n.block.iter_vars if a.kind != "reduce"]  # fmt: skip
+        self.plans[block] = plan
+        plain = self._plain(inner, loops, reduction, spatial)
+        if plain and not guards.mixed and all(_runs(loop) for loop in loops):
+            plan.form = "first"
+            return
+        if not plain or any(type(n) is BlockRealize for n in inner):
+            self.at_loop.setdefault(anchor, []).append(plan)
+            return
+        needed = spatial.union(*[self._roots(part) for part in guards.both])
+        plan.form = "hoisted"
+        plan.nest = [n for n in inner if type(n) is For and n.loop_var in needed]
+        self.at_loop.setdefault(anchor, []).append(plan)
+
+    def _plain(
+        self, inner: list[Any], loops: list[For], reduction: frozenset[Var], spatial: frozenset[Var]
+    ) -> bool:
+        """Whether the block is reached by every iteration of the loops, in a box of them."""
+        if reduction & spatial:
+            return False
+        previous: Any = None
+        for n in inner:
+            t = type(n)
+            if t is For:
+                if n not in loops and (self._roots(n.min) | self._roots(n.extent)) & reduction:
+                    return False
+            elif t is BlockRealize:
+                if conjuncts(n.predicate):
+                    return False
+            elif t is not SeqStmt and t is not Block:
+                return False
+            if t is Block and previous is not None and n.init is previous:
+                return False
+            previous = n
+        return not jumps(inner[0])
+
+
+def _runs(loop: For) -> bool:
+    extent = loop.extent
+    return type(extent) is IntImm and extent.value > 0 and loop.step is None
+
+
+def jumps(loop: For) -> bool:
+    """Whether an iteration of the nest may be left early."""
+    return any(
+        type(n) is While or (type(n) is Call and n.op in ("break_loop", "continue_loop", "ret"))
+        for n in walk(loop)
+    )

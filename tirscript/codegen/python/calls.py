@@ -1,0 +1,227 @@
+"""Calls of the language's operators: mathematics, bits, conditionals, vectors, pointers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tirscript.ir import dtype as dt
+from tirscript.ir.expr import BufferLoad, Call, StringImm
+
+from . import build as py
+
+if TYPE_CHECKING:
+    from .expr import Expressions
+
+Build = Callable[["Expressions", Any], ast.expr]
+
+_NUMPY = {
+    "exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
+    "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh",
+    "atanh": "arctanh",
+    "sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "nearbyint": "rint", "round": "rint", "trunc": "trunc",
+    "fabs": "abs", "abs": "abs", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite",
+    "atan2": "arctan2", "fmod": "fmod", "hypot": "hypot", "copysign": "copysign", "nextafter": "nextafter",
+}  # fmt: skip
+_SUPPORT = ("sigmoid", "rsqrt", "exp10", "fma")
+# The C names of what the table above knows, as external functions.
+_C_NAMES = {f"{n}{s}": n for n in (*_NUMPY, "pow", "erf", "exp10", "ldexp") for s in ("", "f")}
+
+
+def _numpy(function: str) -> Build:
+    return lambda x, e: py.call(f"np.{function}", *[x.typed(a) for a in e.args])
+
+
+def _support(function: str) -> Build:
+    return lambda x, e: x.helper(function, *[x.typed(a) for a in e.args])
+
+
+def _absolute(x: Expressions, e: Call) -> ast.expr:
+    from .expr import NATIVE_INTS
+
+    d = dt.info(e.dtype)
+    if d.is_int and d.base not in NATIVE_INTS:
+        return x.helper("narrow", py.call("abs", x.helper("wide", x.value(e.args[0]))), py.string(d.base))
+    return py.call("np.abs", x.typed(e.args[0]))
+
+
+def _erf(x: Expressions, e: Call) -> ast.expr:
+    return x.helper("rounded", py.attribute(py.name("math"), "erf"), x.typed(e.args[0]))
+
+
+def _pow(x: Expressions, e: Call) -> ast.expr:
+    d = dt.info(e.dtype)
+    if d.is_int:
+        return x.helper("power", x.typed(e.args[0]), x.typed(e.args[1]), py.string(e.dtype))
+    return py.call("np.power", x.typed(e.args[0]), x.typed(e.args[1]))
+
+
+def _ldexp(x: Expressions, e: Call) -> ast.expr:
+    count = x.typed(e.args[1])
+    if dt.is_float(e.args[1].dtype):
+        count = x.helper("cast", count, py.string("int32"))
+    return py.call("np.ldexp", x.typed(e.args[0]), count)
+
+
+def _bitwise(op: type[ast.operator], function: str) -> Build:
+    def build(x: Expressions, e: Call) -> ast.expr:
+        from .expr import NATIVE_INTS
+
+        a, b = e.args
+        d = dt.info(e.dtype)
+        if d.code == "bool":
+            if d.lanes == 1:
+                return py.call("bool", py.binary(op(), x.value(a), x.value(b)))
+            return py.call(function, x.value(a), x.value(b))
+        if d.base not in NATIVE_INTS:
+            joined = py.binary(op(), x.helper("wide", x.value(a)), x.helper("wide", x.value(b)))
+            return x.helper("narrow", joined, py.string(d.base))
+        return py.binary(op(), *x.pair(a, b))
+
+    return build
+
+
+def _invert(x: Expressions, e: Call) -> ast.expr:
+    from .expr import NATIVE_INTS
+
+    d = dt.info(e.dtype)
+    if d.code == "bool":
+        return py.call("np.logical_not", x.value(e.args[0]))
+    if d.base not in NATIVE_INTS:
+        return x.helper(
+            "narrow", ast.UnaryOp(ast.Invert(), x.helper("wide", x.value(e.args[0]))), py.string(d.base)
+        )
+    return ast.UnaryOp(ast.Invert(), x.typed(e.args[0]))
+
+
+def _of_width(function: str) -> Build:
+    """A helper that must know the dtype: shifts, counts of bits."""
+
+    def build(x: Expressions, e: Call) -> ast.expr:
+        return x.helper(function, *[x.typed(a) for a in e.args], py.string(e.dtype))
+
+    return build
+
+
+def _if_then_else(x: Expressions, e: Call) -> ast.expr:
+    test, a, b = e.args
+    value = x.typed if x.strong(e) else x.value
+    # What is in the branches may not be evaluated before the test.
+    condition = x.value(test)
+    saved, x.cut = x.cut, {}
+    if dt.lanes(test.dtype) != 1:
+        made = py.call("np.where", condition, value(a), value(b))
+    else:
+        made = ast.IfExp(condition, value(a), value(b))
+    x.cut = saved
+    return made
+
+
+def _first(x: Expressions, e: Call) -> ast.expr:
+    return x.value(e.args[0])
+
+
+def _reinterpret(x: Expressions, e: Call) -> ast.expr:
+    return x.helper("reinterpret", x.typed(e.args[0]), py.string(e.dtype))
+
+
+def _undef(x: Expressions, e: Call) -> ast.expr:
+    return x.helper("cast", py.number(0), py.string(e.dtype))
+
+
+def _true(x: Expressions, e: Call) -> ast.expr:
+    return py.number(True)
+
+
+def _half(high: bool) -> Build:
+    def build(x: Expressions, e: Call) -> ast.expr:
+        count = py.number(dt.lanes(e.args[0].dtype) // 2)
+        part = ast.Slice(count, None, None) if high else ast.Slice(None, count, None)
+        return py.subscript(x.typed(e.args[0]), [part])
+
+    return build
+
+
+def _combine(x: Expressions, e: Call) -> ast.expr:
+    return py.call("np.concatenate", py.tuple_of([x.typed(a) for a in e.args]))
+
+
+def _lane_mask(x: Expressions, e: Call) -> ast.expr:
+    lanes = x.helper("ramp", x.value(e.args[0]), py.number(1), py.number(dt.lanes(e.dtype)))
+    return py.compare(ast.Lt(), lanes, x.value(e.args[1]))
+
+
+def _large_uint(x: Expressions, e: Call) -> ast.expr:
+    high = py.binary(ast.LShift(), x.integer(e.args[1]), py.number(32))
+    return x.helper("narrow", py.binary(ast.BitOr(), high, x.integer(e.args[0])), py.string(e.dtype))
+
+
+def _address_of(x: Expressions, e: Call) -> ast.expr:
+    from .expr import indices, not_yet
+
+    load = e.args[0]
+    if type(load) is not BufferLoad or load.buffer not in x.buffers:
+        raise not_yet("`T.address_of` of what is no element of a buffer", e)
+    at = py.tuple_of(indices(x, load.indices))
+    return x.helper("address_of", py.name(x.buffers[load.buffer]), at)
+
+
+def _access_ptr(x: Expressions, e: Call) -> ast.expr:
+    kind, data, offset, extent, _ = e.args
+    return x.helper(
+        "view", x.value(data), py.tuple_of([x.value(extent)]), py.string(kind.dtype), offset=x.value(offset)
+    )
+
+
+def _is_null(x: Expressions, e: Call) -> ast.expr:
+    return py.compare(ast.Is(), x.value(e.args[0]), ast.Constant(None))
+
+
+def _atomic(function: str) -> Build:
+    return lambda x, e: x.helper(function, x.value(e.args[0]), x.typed(e.args[1]))
+
+
+def _extern(x: Expressions, e: Call) -> ast.expr:
+    from .expr import not_yet
+
+    function = e.args[0]
+    known = _C_NAMES.get(function.value) if isinstance(function, StringImm) else None
+    if known is None or not dt.is_float(e.dtype):
+        raise not_yet(f"the external function {getattr(function, 'value', function)!r}", e)
+    return CALLS[known](x, Call(e.dtype, known, e.args[1:]))
+
+
+CALLS: dict[str, Build] = {
+    **{n: _numpy(f) for n, f in _NUMPY.items()},
+    **{n: _support(n) for n in _SUPPORT},
+    "abs": _absolute,
+    "erf": _erf,
+    "pow": _pow,
+    "ldexp": _ldexp,
+    "bitwise_and": _bitwise(ast.BitAnd, "np.logical_and"),
+    "bitwise_or": _bitwise(ast.BitOr, "np.logical_or"),
+    "bitwise_xor": _bitwise(ast.BitXor, "np.logical_xor"),
+    "bitwise_not": _invert,
+    **{n: _of_width(n) for n in ("shift_left", "shift_right", "popcount", "clz")},
+    "q_multiply_shift": _support("q_multiply_shift"),
+    "q_multiply_shift_per_axis": _support("q_multiply_shift_per_axis"),
+    "dp4a": _support("dp4a"),
+    "if_then_else": _if_then_else,
+    "reinterpret": _reinterpret,
+    **dict.fromkeys(("likely", "ignore_loop_partition", "tvm_thread_invariant"), _first),
+    "undef": _undef,
+    **dict.fromkeys(("assume", "start_profile_intrinsic", "end_profile_intrinsic"), _true),
+    "vectorlow": _half(False),
+    "vectorhigh": _half(True),
+    "vectorcombine": _combine,
+    "get_active_lane_mask": _lane_mask,
+    "large_uint_imm": _large_uint,
+    "address_of": _address_of,
+    "tvm_access_ptr": _access_ptr,
+    "isnullptr": _is_null,
+    **{n: _atomic(n) for n in ("atomic_add", "atomic_max", "atomic_min")},
+    "call_pure_extern": _extern,
+    "call_extern": _extern,
+}
