@@ -43,6 +43,9 @@ class Printer:
         "private": "@T.prim_func(private=True)",
         "header_ir": "# from tirscript.script import ir as I",
         "header_tir": "# from tirscript.script import tir as T",
+        # What attributes of functions begin with that concern the compiler; how a target is written.
+        "attr_prefix": "tir.",
+        "target": "text",
     }
 
     # Whether long chains of one operator are printed in a loop, without their inner nodes.

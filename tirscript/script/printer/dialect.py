@@ -1,14 +1,34 @@
-"""Dialects of the script: the tables and words of each."""
+"""Dialects of the script: the tables and words of each.
+
+``tvm-0.27`` is what apache-tvm 0.27 parses.  It differs from the classic language in these ways: blocks
+are ``T.sblock``; lets and allocations are flat statements, whose scope is the rest of the body; a vector
+is loaded through ``T.Ramp``; functions of the module are called through ``Module``; a variable of an
+expression's let is declared before.  What was removed there is refused by name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from tirscript.diagnostics import TirscriptError, did_you_mean
+from tirscript.diagnostics import NotYetError, TirscriptError, did_you_mean
+from tirscript.ir import dtype as dt
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import BufferLoad, Call, Expr, GlobalVar, IntImm, Let
+from tirscript.ir.stmt import (
+    Allocate,
+    AllocateConst,
+    BufferRealize,
+    BufferStore,
+    DeclBuffer,
+    Evaluate,
+    LetStmt,
+)
 
 from .core import ExprPrinter, Printer, StmtPrinter
-from .expr import EXPRS
-from .stmt import STMTS
+from .expr import EXPRS, Table, arguments
+from .stmt import STMTS, StmtTable, var_type_text
+from .value import buffer_text
 
 DIALECTS = ("tirscript", "tvm-0.27")
 
@@ -19,8 +39,193 @@ def tables(dialect: str) -> Tables:
     """The printers of expressions and statements and the words of ``dialect``."""
     if dialect == "tirscript":
         return EXPRS, STMTS, Printer.words
+    if dialect == "tvm-0.27":
+        return _EXPRS, _STMTS, _WORDS
     raise TirscriptError(
         f"there is no dialect {dialect!r}; there are {', '.join(DIALECTS)}",
         code="unknown-dialect",
         hint=did_you_mean(dialect, DIALECTS),
     )
+
+
+def lacks(what: str) -> NotYetError:
+    """The error for a construct that TVM 0.27 has not."""
+    return NotYetError(f"TVM 0.27 has no {what}", code="tvm-lacks")
+
+
+_WORDS = {
+    **Printer.words,
+    "block": "T.sblock",
+    "block_attr": "T.sblock_attr",
+    "alloc_buffer": "T.sblock_alloc_buffer",
+    "prim_func": "@T.prim_func(s_tir=True)",
+    "private": "@T.prim_func(private=True, s_tir=True)",
+    "header_ir": "# from tvm.script import ir as I",
+    "header_tir": "# from tvm.script import tirx as T",
+    "attr_prefix": "tirx.",
+    "target": "dict",
+}
+
+# Operators without a counterpart of the same name and meaning.
+_ABSENT = frozenset(
+    [
+        "large_uint_imm",
+        "atomic_add",
+        "atomic_max",
+        "atomic_min",
+        "ptx_mma",
+        "ptx_mma_sp",
+        "ptx_ldmatrix",
+        "ptx_cp_async",
+        "ptx_cp_async_bulk",
+        "ptx_cp_async_barrier",
+        "ptx_commit_group",
+        "ptx_wait_group",
+        "ptx_init_barrier_thread_count",
+        "ptx_arrive_barrier",
+        "ptx_arrive_barrier_expect_tx",
+        "ptx_wait_barrier",
+        "create_barriers",
+        "mma_store",
+        "mma_fill",
+        "make_filled_simdgroup_matrix",
+        "simdgroup_load",
+        "simdgroup_store",
+        "simdgroup_multiply_accumulate",
+    ]
+)
+_ABSENT_DTYPES = frozenset({"int2", "uint2", "int1", "uint1", "int4", "uint4"})
+
+
+def _checked(b: Buffer) -> Buffer:
+    if b.axis_separators:
+        raise lacks("axis_separators of buffers")
+    if b.buffer_type != "default":
+        raise lacks("buffer_type of buffers")
+    return b
+
+
+def _name(p: Printer, b: Buffer) -> str:
+    return p.names.get(b) or p.free(b)
+
+
+def _load(p: Printer, e: BufferLoad, outer: int) -> str:
+    if e.predicate is not None:
+        raise lacks("predicated loads")
+    return f"{_name(p, e.buffer)}[{arguments(p, e.indices) or '()'}]"
+
+
+def _store(p: Printer, s: BufferStore, last: bool) -> None:
+    if s.predicate is not None:
+        raise lacks("predicated stores")
+    target = f"{_name(p, s.buffer)}[{arguments(p, s.indices) or '()'}]"
+    p.header(s, f"{target} = {p.expr(s.value)}")
+
+
+def _let_expr(p: Printer, e: Let, outer: int) -> str:
+    value = p.expr(e.value)
+    p.line(f"{p.define(e.var, e.var.name)} = T.{e.var.dtype}()")
+    return f"T.Let({p.expr(e.body)}, where={{{p.names[e.var]}: {value}}})"
+
+
+def _call(p: Printer, e: Call, outer: int) -> str:
+    op = e.op
+    if isinstance(op, str):
+        if op in _ABSENT:
+            raise lacks(f"T.{op}")
+        if op == "pow" and not dt.is_float(e.dtype):
+            raise lacks("T.pow of integers")
+        if op == "ret":
+            raise lacks("T.ret as an expression")
+    return EXPRS[Call](p, e, outer)
+
+
+def _int(p: Printer, e: IntImm, outer: int) -> str:
+    if e.dtype in _ABSENT_DTYPES:
+        raise lacks(f"constants of dtype {e.dtype}")
+    return EXPRS[IntImm](p, e, outer)
+
+
+def _let(p: Printer, s: LetStmt, last: bool) -> None:
+    value = p.expr(s.value)
+    name = p.define(s.var, s.var.name)
+    p.header(s, f"{name}: T.let[{var_type_text(s.var)}] = {value}")
+    p.stmts[type(s.body)](p, s.body, last)
+
+
+def _allocate(p: Printer, s: Allocate, last: bool) -> None:
+    view = s.body
+    whole = type(s.condition) is IntImm and s.condition.value == 1
+    if s.annotations or not whole or type(view) is not DeclBuffer or not _is_whole(s, view.buffer):
+        raise lacks("T.allocate")
+    b = _checked(view.buffer)
+    text = buffer_text(p, b, False)
+    name = p.define(b, b.name)
+    p.names[b.data] = f"{p.names[b]}.data"
+    p.header(s, f"{name} = T.alloc_buffer({text})")
+    p.same_line(view)
+    p.stmts[type(view.body)](p, view.body, last)
+
+
+def _is_whole(s: Allocate, b: Buffer) -> bool:
+    """Whether ``b`` is the allocated memory, all of it and nothing more."""
+    if b.data is not s.buffer_var or b.dtype != s.dtype or b.strides or b.elem_offset is not None:
+        return False
+    have, want = _size(s.extents), _size(b.shape)
+    if have is None or want is None:
+        return len(s.extents) == len(b.shape) and all(x is y for x, y in zip(s.extents, b.shape, strict=True))
+    return have == want
+
+
+def _size(shape: tuple[Expr, ...]) -> int | None:
+    size = 1
+    for n in shape:
+        if type(n) is not IntImm:
+            return None
+        size *= n.value
+    return size
+
+
+def _decl_buffer(p: Printer, s: DeclBuffer, last: bool) -> None:
+    b = _checked(s.buffer)
+    data = p.names.get(b.data) or p.free(b.data)
+    text = buffer_text(p, b, False, data)
+    p.header(s, f"{p.define(b, b.name)} = T.decl_buffer({text})")
+    p.stmts[type(s.body)](p, s.body, last)
+
+
+def _evaluate(p: Printer, s: Evaluate, last: bool) -> None:
+    value = s.value
+    if type(value) is Call and value.op == "ret":
+        if not value.args:
+            raise lacks("return without a value")
+        p.header(s, f"return {p.expr(value.args[0])}")
+        return
+    STMTS[Evaluate](p, s, last)
+
+
+def _absent(what: str) -> StmtPrinter:
+    def refuse(p: Printer, s: Any, last: bool) -> None:
+        raise lacks(what)
+
+    return refuse
+
+
+_EXPRS = Table({
+    **EXPRS,
+    GlobalVar: lambda p, e, outer: f"Module.{e.name}",
+    IntImm: _int,
+    BufferLoad: _load,
+    Let: _let_expr,
+    Call: _call,
+})  # fmt: skip
+_STMTS = StmtTable({
+    **STMTS,
+    BufferStore: _store,
+    LetStmt: _let,
+    Allocate: _allocate,
+    DeclBuffer: _decl_buffer,
+    Evaluate: _evaluate,
+    AllocateConst: _absent("T.allocate_const"),
+    BufferRealize: _absent("T.realize"),
+})  # fmt: skip

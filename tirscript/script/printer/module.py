@@ -64,6 +64,9 @@ def _function(p: Printer, f: PrimFunc, name: str, forced: frozenset[Var]) -> Non
     outer = p.indent
     p.indent = outer + "    "
     shown = {k: x for k, x in attrs.items() if k != "global_symbol" or x != name}
+    prefix = p.words["attr_prefix"]
+    if prefix != "tir.":
+        shown = {prefix + k[4:] if k.startswith("tir.") else k: x for k, x in shown.items()}
     if shown:
         p.line(f"T.func_attr({dict_text(p, shown)})")
     for v, buffer in matched:

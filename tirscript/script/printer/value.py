@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from tirscript.diagnostics import NotYetError
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import Expr, IntImm, IterVar
 from tirscript.ir.node import Node
@@ -19,7 +20,7 @@ INLINE_ELEMENTS = 64
 
 
 def value_text(p: Printer, value: Any) -> str:
-    """The value of an attribute or annotation.  Numbers are Python's; constants of the IR keep their dtype."""
+    """The value of an attribute or annotation.  Numbers are Python's; constants of the IR keep a dtype."""
     if value is None or isinstance(value, bool):
         return str(value)
     if isinstance(value, str):
@@ -65,6 +66,8 @@ def _other(p: Printer, value: Any) -> str:
     if hasattr(value, "initial_indices") and hasattr(value, "final_indices"):
         return _index_map(p, value)
     if kind == "Target":
+        if p.words["target"] == "dict":
+            return f"T.target({dict_text(p, value.export())})"
         return f"T.target({quote(str(value))})"
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         if value.shape == () and hasattr(value, "item") and kind != "ndarray":
@@ -90,6 +93,8 @@ def metadata_text(p: Printer, array: Any) -> str:
     """A reference to an array in the metadata section."""
     from .metadata import key_of
 
+    if p.words["target"] == "dict":
+        raise NotYetError("TVM 0.27 reads no arrays from a script", code="tvm-lacks")
     key = key_of(array)
     p.metadata[key] = array
     return f"T.metadata[{quote(key)}]"
