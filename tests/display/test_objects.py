@@ -1,0 +1,151 @@
+"""What stands for each kind of object in a notebook and in a terminal."""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import tirscript as ts
+from tirscript.display import in_notebook, mimebundle, show
+from tirscript.display.objects import seconds
+
+TEXT = """\
+@T.prim_func
+def f(A: T.Buffer((18, 8), "float32"), C: T.Buffer((18,), "float32")):
+    for i, k in T.grid(18, 8):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                C[vi] = T.float32(0)
+            C[vi] = C[vi] + A[vi, vk]
+"""
+
+
+def plain(markup: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", markup))
+
+
+@pytest.fixture
+def f() -> ts.PrimFunc:
+    function = ts.from_source(TEXT)
+    assert isinstance(function, ts.PrimFunc)
+    return function
+
+
+def test_functions_and_modules_show_their_script(f: ts.PrimFunc) -> None:
+    for program in (f, ts.IRModule({"f": f})):
+        bundle = program._repr_mimebundle_()
+        assert bundle["text/plain"] == program.script() == repr(program) == str(program)
+        assert plain(bundle["text/html"]) == program.script()
+
+
+def test_parts_of_programs_show_their_text(f: ts.PrimFunc) -> None:
+    load = next(n for n in ts.ir.walk(f.body) if isinstance(n, ts.ir.BufferLoad) and n.buffer.name == "A")
+    assert str(load) == repr(load) == "A[vi, vk]"
+    assert load._repr_mimebundle_()["text/plain"] == "A[vi, vk]"
+
+
+def test_no_representation_holds_an_address(f: ts.PrimFunc) -> None:
+    sch = ts.Schedule(f)
+    block = sch.get_block("C")
+    loops = sch.get_loops(block)
+    sch.split(loops[0], [None, 4])
+    module = ts.build(sch.mod)
+    a, c = np.ones((18, 8), "float32"), np.zeros(18, "float32")
+    timing = module.time_evaluator("f", ts.cpu(), number=1, repeat=2)(a, c)
+    for value in (f, ts.IRModule({"f": f}), sch, sch.trace, block, loops[1], module, timing):
+        bundle = value._repr_mimebundle_()
+        assert set(bundle) == {"text/plain", "text/html"}, type(value)
+        for text in (repr(value), str(value), *bundle.values()):
+            assert not re.search(r"0x[0-9a-f]{5,}", text), (type(value), text)
+        assert "<style" not in bundle["text/html"]
+
+
+def test_a_schedule_shows_the_program_as_it_is(f: ts.PrimFunc) -> None:
+    sch = ts.Schedule(f)
+    i, _ = sch.get_loops(sch.get_block("C"))
+    sch.split(i, [None, 4])
+    assert "T.where(i_0 * 4 + i_1 < 18)" in plain(sch._repr_mimebundle_()["text/html"])
+
+
+def test_timings_are_a_table() -> None:
+    Timing = type("Timing", (SimpleNamespace,), {})
+    timing = Timing(mean=0.0015, median=0.0014, min=0.001, max=0.002, std=0.0001, results=[0.001, 0.002])
+    markup = mimebundle(timing)["text/html"]
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", markup)
+    assert [plain(row.replace("</td>", " ")).split() for row in rows] == [
+        ["mean", "1.500", "ms"],
+        ["median", "1.400", "ms"],
+        ["min", "1.000", "ms"],
+        ["max", "2.000", "ms"],
+        ["std", "100.0", "us"],
+        ["runs", "2"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.000 ns"),
+        (1.5e-9, "1.500 ns"),
+        (2.5e-6, "2.500 us"),
+        (0.0123456, "12.35 ms"),
+        (123.4, "123.4 s"),
+    ],
+)
+def test_times_for_people(value: float, text: str) -> None:
+    assert seconds(value) == text
+
+
+def test_show_prints_plain_text_where_there_is_no_terminal(
+    f: ts.PrimFunc, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "")
+    monkeypatch.setenv("NO_COLOR", "")
+    assert not in_notebook()
+    f.show()
+    assert capsys.readouterr().out == f.script() + "\n"
+    f.show(black_format=True, line_numbers=True)
+    assert capsys.readouterr().out == f.script(line_numbers=True) + "\n"
+
+
+def test_show_colours_a_terminal_unless_told_not_to(
+    f: ts.PrimFunc, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "")
+    monkeypatch.setenv("NO_COLOR", "")
+    f.show()
+    text = capsys.readouterr().out
+    assert "\x1b[" in text and re.sub(r"\x1b\[[\d;]*m", "", text) == f.script() + "\n"
+    monkeypatch.setenv("NO_COLOR", "1")
+    f.show()
+    assert "\x1b[" not in capsys.readouterr().out
+
+
+def test_show_takes_programs_only() -> None:
+    with pytest.raises((TypeError, ts.TirscriptError)):
+        show(object())
+
+
+def test_html_of_a_module_of_200_lines_within_15_ms() -> None:
+    functions = {}
+    for n in range(20):
+        function = ts.from_source(TEXT.replace("def f(", f"def f{n}("))
+        assert isinstance(function, ts.PrimFunc)
+        functions[f"f{n}"] = function
+    module = ts.IRModule(functions)
+    assert module.script().count("\n") >= 200
+    best = float("inf")
+    for _ in range(15):
+        start = time.perf_counter()
+        module._repr_mimebundle_()
+        best = min(best, time.perf_counter() - start)
+    assert best < 0.015

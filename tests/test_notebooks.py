@@ -1,0 +1,103 @@
+"""The lessons run from the first cell to the last, and an error in a notebook shows our text alone."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+ROOT = Path(__file__).parent.parent
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(autouse=True)
+def no_warnings_of_the_kernel_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel must import this tree, whether or not it is installed."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+
+
+def execute(nb: Any) -> Any:
+    NotebookClient(
+        nb, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}
+    ).execute()
+    return nb
+
+
+def run_cells(*sources: str) -> list[Any]:
+    """The outputs of the last cell; an error is an output."""
+    nb = nbformat.v4.new_notebook()
+    nb.cells = [nbformat.v4.new_code_cell(s) for s in sources]
+    nb.cells[-1].metadata["tags"] = ["raises-exception"]
+    outputs: list[Any] = execute(nb).cells[-1].outputs
+    return outputs
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_lesson_runs(path: Path) -> None:
+    nb = nbformat.read(path, as_version=4)
+    try:
+        execute(nb)
+    except CellExecutionError as error:
+        pytest.fail(str(error))
+    for cell in nb.cells:
+        for output in cell.get("outputs", []):
+            if output.output_type == "stream":
+                assert output.name == "stdout", output.text
+            # No addresses, nothing of the package's files.
+            text = output.get("text", "") or output.get("data", {}).get("text/plain", "")
+            assert not re.search(r"0x[0-9a-f]{6}|Traceback", text), text
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_lesson_is_stored_without_outputs(path: Path) -> None:
+    nb = nbformat.read(path, as_version=4)
+    nbformat.validate(nb)
+    assert [c.source for c in nb.cells if c.cell_type == "code" and (c.outputs or c.execution_count)] == []
+    assert nb.cells[0].source.startswith(f"# {int(path.stem[:2])}. ")
+
+
+TYPO = """\
+@T.prim_func
+def f(A: T.Buffer((8,), "float32")):
+    for i in range(8):
+        A[i] = Aa[i] + 1.0
+"""
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_typo_in_a_cell_shows_the_place_and_no_internals() -> None:
+    (output,) = run_cells("from tirscript.script import tir as T", TYPO)
+    assert output.output_type == "error"
+    assert output.ename == "ParseError"
+    shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(output.traceback))
+    lines = shown.splitlines()
+    assert lines[0].startswith("ParseError[")
+    assert "        A[i] = Aa[i] + 1.0" in shown
+    # The carets stand under `Aa`.
+    source = next(line for line in lines if "Aa[i]" in line)
+    carets = next(line for line in lines if "^" in line)
+    assert carets.index("^") == source.index("Aa") and carets.count("^") == 2
+    assert "did you mean `A`?" in shown
+    assert "Traceback" not in shown and "site-packages" not in shown and "tirscript/" not in shown
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_module_defined_in_a_cell_is_displayed_as_html_and_text() -> None:
+    (output,) = run_cells(
+        "from tirscript.script import ir as I, tir as T",
+        "@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer((8,), 'float32')):\n"
+        "        for i in range(8):\n            A[i] = T.float32(0)\nM",
+    )
+    data = output.data
+    assert data["text/plain"].startswith("# from tirscript.script import ir as I")
+    assert data["text/html"].startswith("<pre style=")
+    assert "class Module" in re.sub(r"<[^>]*>", "", data["text/html"])
