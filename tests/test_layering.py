@@ -28,18 +28,19 @@ ALLOWED: dict[str, set[str]] = {
     "script": _PARSER,
     "schedule": _SCHEDULE,
     "lowering": _ANALYSIS | {"analysis", "target"},
-    "codegen": _ARITH | {"target"},
+    # `runtime.signature` is plain data: what a call checks, as the code generator saw it.
+    "codegen": _ARITH | {"target", "runtime"},
     "target": {"diagnostics"},
     "runtime": {"diagnostics", "target"},
     "driver": _DRIVER,
     "display": _DRIVER | {"driver"},
-    "testing": _TOP,
+    "testing": _TOP | {"__init__", "notyet"},
     "tensor_intrin": _DRIVER | {"driver"},
     "dlight": _DRIVER | {"driver", "tensor_intrin"},
     "te": _DRIVER | {"driver"},
     "topi": _DRIVER | {"driver", "te"},
     "contrib": _DRIVER | {"driver"},
-    "cli": _TOP | {"testing"},
+    "cli": _TOP | {"testing", "__init__"},
     # Facades: they re-export, and nobody imports them.
     "tir": _TOP,
     "tirx": {"tir"},
@@ -52,7 +53,7 @@ ALLOWED: dict[str, set[str]] = {
 # Packages from outside, and the rooms that may import them; the standard library is free.
 OUTSIDE = {
     "numpy": set(ALLOWED) - {"diagnostics", "__init__"},
-    "ml_dtypes": {"ir", "codegen", "runtime", "testing", "cli", "driver"},
+    "ml_dtypes": {"ir", "script", "script.printer", "codegen", "runtime", "testing", "cli", "driver"},
     "llvmlite": {"codegen", "runtime", "cli"},
     "cupy": {"runtime", "cli"},
     "cupyx": {"runtime"},
