@@ -1,0 +1,297 @@
+"""Scopes and statements that are calls: attributes, threads, allocations, lets, asserts, function attributes."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from tirscript.diagnostics import TirscriptError
+from tirscript.ir import dtype as dt
+from tirscript.ir import ops
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import TRUE, Expr, IterVar, Range, StringImm, Var, const_int
+from tirscript.ir.stmt import Allocate, AssertStmt, AttrStmt, LetStmt, Stmt, While, seq
+from tirscript.script import constructs
+from tirscript.script.dtypes import DTypeConstructor, HandleConstructor
+
+from .buffers import read_dtype
+from .core import CALLS, Defined, Frame, Parser, arguments, is_exact
+from .expr import attribute_value, call_python, call_values, operand, value_expr
+from .loops import as_index, thread_tag
+from .stmt import condition, convert
+
+# ---- functions
+
+_ATTR_NAMES = {"tirx.noalias": "tir.noalias", "tirx.is_scheduled": "tir.is_scheduled"}
+
+
+def canonical_key(key: str) -> str:
+    """The first spelling of an attribute: TVM 0.27 writes ``tirx.`` for ``tir.``."""
+    return "tir." + key[5:] if key.startswith("tirx.") else key
+
+
+def _func_attr(p: Parser, node: ast.Call) -> None:
+    arg = arguments(p, node, "attrs", required=1)["attrs"]
+    attrs = attribute_value(p, arg)
+    if not isinstance(attrs, dict) or not all(isinstance(k, str) for k in attrs):
+        raise p.error(arg, "attributes are a dict with strings as keys", "annotations")
+    if not p.block.root:
+        raise p.error(node, "T.func_attr stands inside a block", "misplaced", hint="write it at the top of the function")
+    for key, value in attrs.items():
+        key = canonical_key(key)
+        if key == "global_symbol" and p.options.private:
+            raise p.error(arg, "a private function has no global_symbol", "private", hint="leave private=True out")
+        if key in p.attrs and p.attrs[key] != value:
+            raise p.error(arg, f"the attribute {key!r} has another value already", "duplicate")
+        p.attrs[key] = value
+
+
+def _func_name(p: Parser, node: ast.Call) -> None:
+    arg = arguments(p, node, "name", required=1)["name"]
+    p.attrs["global_symbol"] = p.expr(arg)
+
+
+def _func_ret(p: Parser, node: ast.Call) -> None:
+    arg = arguments(p, node, "dtype", required=1)["dtype"]
+    p.ret_type = read_dtype(p, arg, p.expr(arg))
+
+
+def make_target(config: Any, host: Any = None) -> Any:
+    """A Target where there is the room for it."""
+    from tirscript.target import Target
+
+    return Target(config) if host is None else Target(config, host)
+
+
+# ---- variables
+
+
+def _dtype_call(p: Parser, node: ast.Call) -> Any:
+    """``T.int32()`` defines a variable; with an argument it is a constant or a conversion."""
+    function = p.expr(node.func)
+    args, kwargs = call_values(p, node)
+    if args and not isinstance(function, HandleConstructor):
+        args[0] = operand(p, node.args[0], args[0])
+    result = call_python(p, node, function, args, kwargs)
+    given = args[0] if args else kwargs.get("expr")
+    if isinstance(result, Var) and result is not given and node is p.naming_node and isinstance(p.naming, str):
+        var = Var(p.naming, result.dtype, result.exact, result.pointee, p.span(node))
+        return Defined(var, "a variable")
+    if given is None and isinstance(result, Var):
+        return result.replace(span=p.span(node))
+    return result
+
+
+def _var(p: Parser, node: ast.Call) -> Any:
+    args = arguments(p, node, "dtype", "name")
+    dtype = read_dtype(p, args["dtype"], p.expr(args["dtype"])) if "dtype" in args else "int32"
+    default = p.expr(args["name"]) if "name" in args else "v"
+    return Defined(Var(p.name_for(node, default), dtype, dt.is_int(dtype), None, p.span(node)), "a variable")
+
+
+# ---- attributes and threads
+
+
+def _attr(p: Parser, node: ast.Call) -> Frame:
+    if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.Dict):
+        return _attr_dict(p, node, node.args[0])
+    args = arguments(p, node, "node", "attr_key", "value", required=3)
+    target = p.expr(args["node"])
+    if isinstance(target, Defined):
+        target = target.value
+    key = p.expr(args["attr_key"])
+    if not isinstance(key, str):
+        raise p.error(args["attr_key"], "the key of an attribute is a string", "attr")
+    value = value_expr(p, args["value"], p.expr(args["value"]))
+    span = p.span(node)
+    thread = next((iv for iv in p.threads.values() if iv.var is target), None)
+    if key in ("thread_extent", "virtual_thread") and thread is not None:
+        target = thread
+    return Frame("T.attr", lambda body: AttrStmt(target, canonical_key(key), value, body, span))
+
+
+def _attr_dict(p: Parser, node: ast.Call, given: ast.Dict) -> Frame:
+    """``T.attr({"key": value})`` of TVM 0.27."""
+    pairs = [(p.expr(k), value_expr(p, v, p.expr(v))) for k, v in zip(given.keys, given.values, strict=True) if k]
+    span = p.span(node)
+
+    def wrap(body: Stmt) -> Stmt:
+        for key, value in reversed(pairs):
+            body = AttrStmt(const_int(0), canonical_key(key), value, body, span)
+        return body
+
+    return Frame("T.attr", wrap)
+
+
+def _env_thread(p: Parser, node: ast.Call) -> Defined:
+    args = arguments(p, node, "thread_tag", "dtype", required=1)
+    tag = thread_tag(p, args["thread_tag"])
+    dtype = read_dtype(p, args["dtype"], p.expr(args["dtype"])) if "dtype" in args else "int32"
+    span = p.span(node)
+    var = Var(p.name_for(node, tag.replace(".", "_")), dtype, True, None, span)
+    p.threads[var.name] = IterVar(var, None, "thread", tag, span)
+    return Defined(var, "a thread axis")
+
+
+def _launch_thread(p: Parser, node: ast.Call) -> Frame:
+    args = arguments(p, node, "thread", "extent", required=2)
+    extent = as_index(p, args["extent"], p.expr(args["extent"]))
+    said = p.expr(args["thread"])
+    span = p.span(node)
+    if isinstance(said, str):
+        tag = thread_tag(p, args["thread"])
+        name = p.name_for(node, tag.replace(".", "_"))
+        axis = IterVar(Var(name, extent.dtype, True, None, span), None, "thread", tag, span)
+    else:
+        if isinstance(said, IterVar):
+            said = said.var
+        found = next((iv for iv in p.threads.values() if iv.var is said), None)
+        if found is None:
+            raise p.error(
+                args["thread"],
+                f"`{ast.unparse(args['thread'])}` is no thread axis",
+                "thread-tag",
+                hint='tx = T.env_thread("threadIdx.x"), or T.launch_thread("threadIdx.x", n)',
+            )
+        axis = found
+    domain = Range(const_int(0, extent.dtype), extent)
+    p.loops[axis.var] = domain
+    key = "virtual_thread" if axis.thread_tag.startswith("vthread") else "thread_extent"
+    launched = axis.replace(dom=domain)
+    return Frame(
+        "T.launch_thread",
+        lambda body: AttrStmt(launched, key, extent, body, span),
+        axis.var,
+        "a thread axis",
+    )
+
+
+# ---- memory
+
+
+def _allocate(p: Parser, node: ast.Call) -> Frame:
+    args = arguments(p, node, "extents", "dtype", "scope", "condition", "annotations", required=2)
+    dtype = read_dtype(p, args["dtype"], p.expr(args["dtype"]))
+    extents = _extents(p, args["extents"])
+    scope = p.expr(args["scope"]) if "scope" in args else "global"
+    if not isinstance(scope, str):
+        raise p.error(args["scope"], 'a scope is a string such as "shared"', "buffer-scope")
+    test = TRUE
+    if "condition" in args:
+        value = p.expr(args["condition"])
+        test = TRUE if value is None else condition(p, args["condition"], value)  # type: ignore[assignment]
+    annotations = attribute_value(p, args["annotations"]) if "annotations" in args else None
+    span = p.span(node)
+    var = Var(p.name_for(node, "data"), "handle", False, (dtype, scope), span)
+    return Frame(
+        "T.allocate",
+        lambda body: Allocate(var, dtype, extents, test, body, annotations or {}, span),
+        var,
+        "a pointer",
+    )
+
+
+def _extents(p: Parser, node: ast.expr) -> tuple[Expr, ...]:
+    value = p.expr(node)
+    items = value if isinstance(value, (list, tuple)) else [value]
+    return tuple([as_index(p, node, v) for v in items])
+
+
+def _allocate_const(p: Parser, node: ast.Call) -> Frame:
+    from .constdata import array_of
+
+    args = arguments(p, node, "data", "dtype", "extents", "annotations", required=3)
+    dtype = read_dtype(p, args["dtype"], p.expr(args["dtype"]))
+    extents = _extents(p, args["extents"])
+    data = array_of(p, args["data"], p.expr(args["data"]), dtype, extents)
+    annotations = attribute_value(p, args["annotations"]) if "annotations" in args else None
+    span = p.span(node)
+    var = Var(p.name_for(node, "data"), "handle", False, (dtype, "global"), span)
+    from tirscript.ir.stmt import AllocateConst
+
+    return Frame(
+        "T.allocate_const",
+        lambda body: AllocateConst(var, dtype, extents, data, body, annotations or {}, span),
+        var,
+        "a pointer",
+    )
+
+
+# ---- lets and asserts
+
+
+def _let_stmt(p: Parser, node: ast.Call) -> Frame:
+    args = arguments(p, node, "value", "type_annotation", required=1, keywords_only={"var": None})
+    value = value_expr(p, args["value"], p.expr(args["value"]))
+    span = p.span(node)
+    var = p.expr(args["var"]) if "var" in args else None
+    if isinstance(var, Defined):
+        var = var.value
+    if var is None and "type_annotation" in args:
+        said = p.expr(args["type_annotation"])
+        if isinstance(said, Var):
+            var = Var(p.name_for(node, "v"), said.dtype, said.exact, said.pointee, span)
+        elif said is not None:
+            value = convert(p, args["value"], value, read_dtype(p, args["type_annotation"], said), "the let")
+    return _let_frame(p, node, value, var)
+
+
+def _let_frame(p: Parser, node: ast.Call, value: Expr, var: Any) -> Frame:
+    span = p.span(node)
+    if var is None:
+        exact = value.dtype[0] in "iu" and is_exact(value)
+        pointee = value.pointee if isinstance(value, Var) else None
+        var = Var(p.name_for(node, "v"), value.dtype, exact, pointee, span)
+    elif not isinstance(var, Var):
+        raise p.error(node, "a variable is wanted: x = T.int32()", "let")
+    elif var.dtype != value.dtype:
+        raise p.error(node, f"`{var.name}` is {var.dtype}, the value is {value.dtype}", "dtype-mismatch")
+    bound = var
+    return Frame("T.LetStmt", lambda body: LetStmt(bound, value, body, span), bound)
+
+
+def _let(p: Parser, node: ast.Call) -> Frame:
+    """``x = T.let(e)``, or ``with T.let(x, e):`` of a variable that is there."""
+    args = arguments(p, node, "var", "value", required=1)
+    if "value" not in args:
+        return _let_frame(p, node, value_expr(p, args["var"], p.expr(args["var"])), None)
+    return _let_frame(p, node, value_expr(p, args["value"], p.expr(args["value"])), p.expr(args["var"]))
+
+
+def _assert(p: Parser, node: ast.Call) -> Frame:
+    from .stmt import _message
+
+    args = arguments(p, node, "condition", "message", "error_kind", required=2)
+    test = condition(p, args["condition"], p.expr(args["condition"]))
+    text = _message(p, args["message"])
+    span = p.span(node)
+    return Frame("T.Assert", lambda body: seq(AssertStmt(test, StringImm(text), span), body))
+
+
+def _while_frame(p: Parser, node: ast.Call) -> Frame:
+    arg = arguments(p, node, "condition", required=1)["condition"]
+    test = condition(p, arg, p.expr(arg))
+    span = p.span(node)
+    return Frame("T.While", lambda body: While(test, body, span))
+
+
+CALLS.update(
+    {
+        constructs.func_attr: _func_attr,
+        constructs.func_name: _func_name,
+        constructs.func_ret: _func_ret,
+        DTypeConstructor: _dtype_call,
+        HandleConstructor: _dtype_call,
+        constructs.attr: _attr,
+        constructs.env_thread: _env_thread,
+        constructs.launch_thread: _launch_thread,
+        constructs.allocate: _allocate,
+        constructs.allocate_const: _allocate_const,
+        constructs.LetStmt: _let_stmt,
+        constructs.let: _let,
+        constructs.Assert: _assert,
+        constructs.While: _while_frame,
+    }
+)
+
+_ = (TirscriptError, ops, Buffer)
