@@ -1,0 +1,1 @@
+"""Backends: lowered programs to LLVM IR, programs to Python."""

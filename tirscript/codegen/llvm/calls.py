@@ -1,0 +1,268 @@
+"""Calls: mathematics, hints, pointers, functions of the module, functions of C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tirscript.diagnostics import CodegenError, NotYetError, did_you_mean
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import BufferLoad, Call, Expr, GlobalVar, StringImm
+from tirscript.ir.op import OPS
+
+from . import integers, mathematics, memory
+from .casts import as_data
+from .values import BYTES, FLOATS, MEMORY, REGISTER, Value, constant, llvm_type, parts
+
+if TYPE_CHECKING:
+    from .function import FunctionEmitter
+
+# Operators that must not run where their value is not wanted.
+FOREIGN = frozenset(
+    name for name, op in OPS.items() if op.effect in ("update", "control", "read") or name == "call_pure_extern"
+)
+# Functions of C with a variable number of arguments, and how many are fixed.
+_VARIADIC = {"printf": 1, "fprintf": 2, "sprintf": 2, "snprintf": 3, "dprintf": 2}
+
+
+def call(f: FunctionEmitter, e: Call) -> Value:
+    op = e.op
+    if isinstance(op, GlobalVar):
+        return _module_call(f, e, op)
+    emit = _TABLE.get(op)
+    if emit is not None:
+        return emit(f, e)
+    if op in mathematics.FUNCTIONS:
+        base, lanes = parts(e.args[0].dtype if e.dtype.startswith("bool") else e.dtype)
+        v = mathematics.call(f, op, base, [f.expr(a) for a in e.args])
+        return f.broadcast(v, max(lanes, v.lanes))
+    if op in OPS:
+        raise NotYetError(f"`{op}` is not supported by the LLVM backend yet", code="intrinsic")
+    raise CodegenError(f"there is no operator `{op}`", code="unknown-operator", hint=did_you_mean(op, OPS))
+
+
+# ---- hints and conversions
+
+
+def _first(f: FunctionEmitter, e: Call) -> Value:
+    return f.expr(e.args[0])
+
+
+def _nothing(f: FunctionEmitter, e: Call) -> Value:
+    return constant(1, "bool")
+
+
+def _undef(f: FunctionEmitter, e: Call) -> Value:
+    base, lanes = parts(e.dtype)
+    return constant(0, base, lanes)
+
+
+def _assume(f: FunctionEmitter, e: Call) -> Value:
+    from .expressions import touches_memory
+
+    condition = e.args[0]
+    if touches_memory(condition):
+        return constant(1, "bool")
+    v = as_data(f, f.expr(condition), "bool")
+    if v.lanes == 1:
+        f.do(f"call void @llvm.assume(i1 {v.ref})")
+    return v
+
+
+def _reinterpret(f: FunctionEmitter, e: Call) -> Value:
+    base, lanes = parts(e.dtype)
+    have, width = parts(e.args[0].dtype)
+    v = f.broadcast(as_data(f, f.expr(e.args[0]), have), width)
+    if BYTES[base] * lanes != BYTES[have] * width:
+        raise CodegenError(f"{e.args[0].dtype} and {e.dtype} differ in size", code="reinterpret")
+    if have == "bool":
+        v = Value(f.ins(f"zext {v.typed} to {memory_vector('uint8', width)}"), "uint8", width)
+    if base == "bool":
+        raw = f.ins(f"bitcast {v.typed} to {memory_vector('uint8', lanes)}")
+        ty = memory_vector("uint8", lanes)
+        return Value(f.ins(f"icmp ne {ty} {raw}, {'0' if lanes == 1 else 'zeroinitializer'}"), "bool", lanes)
+    ty = llvm_type(base, lanes)
+    if v.ty == ty:
+        return Value(v.ref, base, lanes)
+    opcode = "inttoptr" if base == "handle" else "ptrtoint" if have == "handle" else "bitcast"
+    return Value(f.ins(f"{opcode} {v.typed} to {ty}"), base, lanes)
+
+
+def memory_vector(base: str, lanes: int) -> str:
+    return MEMORY[base] if lanes == 1 else f"<{lanes} x {MEMORY[base]}>"
+
+
+# ---- pointers
+
+
+def _address_of(f: FunctionEmitter, e: Call) -> Value:
+    arg = e.args[0]
+    if not isinstance(arg, BufferLoad):
+        raise CodegenError("address_of takes an element of a buffer", code="address-of")
+    return memory.address_of(f, arg)
+
+
+def _access_ptr(f: FunctionEmitter, e: Call) -> Value:
+    """``tvm_access_ptr(type, data, offset, extent, mask)``: data + offset elements."""
+    base, lanes = parts(e.args[0].dtype)
+    pointer = as_data(f, f.expr(e.args[1]), "handle")
+    offset = f.exact(e.args[2])
+    if offset.constant == 0:
+        return pointer
+    offset = integers.mul(f, offset, f.const_like(lanes, offset))
+    return Value(f.ins(f"getelementptr inbounds {MEMORY[base]}, {pointer.typed}, {offset.typed}"), "handle")
+
+
+def _is_null(f: FunctionEmitter, e: Call) -> Value:
+    v = f.expr(e.args[0])
+    return Value(f.ins(f"icmp eq {v.typed}, null"), "bool")
+
+
+def _byte_offset(f: FunctionEmitter, e: Call) -> Value:
+    v, offset = f.expr(e.args[0]), f.exact(e.args[1])
+    return Value(f.ins(f"getelementptr i8, {v.typed}, {offset.typed}"), "handle")
+
+
+# ---- vectors
+
+
+def _half(first: bool) -> Callable[[FunctionEmitter, Call], Value]:
+    def emit(f: FunctionEmitter, e: Call) -> Value:
+        v = as_data(f, f.expr(e.args[0]), parts(e.args[0].dtype)[0])
+        half = v.lanes // 2
+        start = 0 if first else half
+        if half == 1:
+            return f.lane(v, start)
+        picks = ", ".join(f"i32 {i}" for i in range(start, start + half))
+        return Value(f.ins(f"shufflevector {v.typed}, {v.ty} poison, <{half} x i32> <{picks}>"), v.base, half)
+
+    return emit
+
+
+def _combine(f: FunctionEmitter, e: Call) -> Value:
+    base = parts(e.dtype)[0]
+    x, y = [as_data(f, f.expr(a), base) for a in e.args]
+    if x.lanes == 1:
+        return f.from_lanes([x, y])
+    lanes = 2 * x.lanes
+    picks = ", ".join(f"i32 {i}" for i in range(lanes))
+    return Value(f.ins(f"shufflevector {x.typed}, {y.typed}, <{lanes} x i32> <{picks}>"), base, lanes)
+
+
+# ---- functions
+
+
+def _module_call(f: FunctionEmitter, e: Call, callee: GlobalVar) -> Value:
+    """A call of a function of the module: its status is checked, its value comes through memory."""
+    target = f.module.callee(callee)
+    params = target.params
+    if len(e.args) != len(params):
+        raise CodegenError(f"`{callee.name}` takes {len(params)} arguments, {len(e.args)} given", code="arity")
+    args = []
+    for p, a in zip(params, e.args, strict=True):
+        args.append(_pointer_argument(f, a).typed if p.dtype == "handle" else _argument(f, a, p.dtype).typed)
+    out: str | None = None
+    if target.returns is not None:
+        base, _ = parts(target.returns)
+        out = f.reserve("result", MEMORY[base], BYTES[base])
+        args.append(f"ptr {out}")
+    status = f.ins(f"call i32 {target.symbol}({', '.join(args)})")
+    f.check_status(status)
+    if out is None:
+        return constant(0, "int32")
+    base, _ = parts(target.returns or "int32")
+    raw = f.ins(f"load {MEMORY[base]}, ptr {out}, align {BYTES[base]}")
+    if base == "bool":
+        return Value(f.ins(f"icmp ne i8 {raw}, 0"), "bool")
+    return Value(raw, base)
+
+
+def _pointer_argument(f: FunctionEmitter, a: Expr) -> Value:
+    v = memory.address_of(f, a) if isinstance(a, BufferLoad) else f.expr(a)
+    if v.base != "handle":
+        raise CodegenError("a pointer is wanted here: pass the buffer's `data`", code="pointer-argument")
+    return v
+
+
+def _argument(f: FunctionEmitter, a: Expr, dtype: str) -> Value:
+    """A scalar as functions of the module take it: integers and bools in 64 bits."""
+    base, _ = parts(dtype)
+    v = as_data(f, f.expr(a), base)
+    return v if base in FLOATS else integers.to_data(f, v, "int64")
+
+
+def _extern(f: FunctionEmitter, e: Call) -> Value:
+    name_node, *rest = e.args
+    if not isinstance(name_node, StringImm):
+        raise CodegenError("the name of an external function is a string", code="extern-name")
+    name = name_node.value
+    fixed = _VARIADIC.get(name)
+    types, operands = [], []
+    for i, a in enumerate(rest):
+        base, lanes = parts(a.dtype)
+        if lanes != 1:
+            raise NotYetError(f"vector arguments of `{name}` are not supported yet", code="extern-vector")
+        v = as_data(f, f.expr(a), base)
+        if fixed is not None and i >= fixed:
+            v = _promoted(f, v)
+        ty = _abi_type(v.base)
+        types.append(ty)
+        operands.append(f"{ty} {v.ref}")
+    base, lanes = ("void", 1) if e.dtype == "void" else parts(e.dtype)
+    if lanes != 1:
+        raise NotYetError(f"vector results of `{name}` are not supported yet", code="extern-vector")
+    result = "void" if base == "void" else REGISTER[base]
+    shown = ", ".join(types if fixed is None else [*types[:fixed], "..."])
+    extended = _EXTENSION.get(base, "")
+    quoted = f'@"{name}"'
+    effect = " memory(none)" if e.op == "call_pure_extern" and "ptr" not in types else ""
+    f.module.declare(name, f"declare {extended}{result} {quoted}({shown}) nounwind{effect}")
+    signature = f"{result} ({shown})" if fixed is not None else result
+    text = f"call {extended}{signature} {quoted}({', '.join(operands)})"
+    if base == "void":
+        f.do(text)
+        return constant(0, "int32")
+    return Value(f.ins(text), base)
+
+
+# The C ABI passes narrow integers extended.
+_EXTENSION = {
+    "bool": "zeroext ", "int8": "signext ", "uint8": "zeroext ", "int16": "signext ", "uint16": "zeroext ",
+}  # fmt: skip
+
+
+def _abi_type(base: str) -> str:
+    return f"{REGISTER[base]} {_EXTENSION.get(base, '')}".strip()
+
+
+def _promoted(f: FunctionEmitter, v: Value) -> Value:
+    """C's promotions of variable arguments."""
+    if v.base == "float32":
+        return as_data(f, v, "float64")
+    return as_data(f, v, "int32") if v.base in _EXTENSION else v
+
+
+def buffer_argument(f: FunctionEmitter, buffer: Buffer) -> Value:
+    return Value(f.pointer(buffer), "handle")
+
+
+_TABLE: dict[str, Callable[[FunctionEmitter, Call], Value]] = {
+    "likely": _first,
+    "ignore_loop_partition": _first,
+    "tvm_thread_invariant": _first,
+    "assume": _assume,
+    "undef": _undef,
+    "type_annotation": _undef,
+    "reinterpret": _reinterpret,
+    "address_of": _address_of,
+    "tvm_access_ptr": _access_ptr,
+    "isnullptr": _is_null,
+    "handle_add_byte_offset": _byte_offset,
+    "vectorlow": _half(True),
+    "vectorhigh": _half(False),
+    "vectorcombine": _combine,
+    "call_extern": _extern,
+    "call_pure_extern": _extern,
+    "start_profile_intrinsic": _nothing,
+    "end_profile_intrinsic": _nothing,
+}

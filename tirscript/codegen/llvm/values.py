@@ -1,0 +1,129 @@
+"""Values of the generated code: an LLVM register or constant with the dtype that it stands for."""
+
+from __future__ import annotations
+
+import struct
+
+from tirscript.diagnostics import CodegenError, NotYetError
+from tirscript.ir import dtype as dt
+
+# Scalar dtypes in registers and in memory; a bool is one bit in a register and one byte in memory.
+REGISTER = {
+    "bool": "i1", "handle": "ptr", "float32": "float", "float64": "double",
+    **{f"{c}{b}": f"i{b}" for c in ("int", "uint") for b in (8, 16, 32, 64)},
+}  # fmt: skip
+MEMORY = {**REGISTER, "bool": "i8"}
+BYTES = {
+    "bool": 1, "handle": 8, "float32": 4, "float64": 8,
+    **{f"{c}{b}": b // 8 for c in ("int", "uint") for b in (8, 16, 32, 64)},
+}  # fmt: skip
+BITS = {f"{c}{b}": b for c in ("int", "uint") for b in (8, 16, 32, 64)}
+SIGNED = frozenset({"int8", "int16", "int32", "int64"})
+FLOATS = frozenset({"float32", "float64"})
+INTS = frozenset(BITS)
+
+INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
+
+
+class Value:
+    """A register or constant ``ref``.
+
+    ``base`` is its scalar dtype.  ``exact`` integers stand for the mathematical integer and live in 64
+    bits whatever dtype the expression has; ``base`` is then ``"int64"``.  ``lo`` and ``hi`` bound an
+    integer where bounds are known.
+    """
+
+    __slots__ = ("base", "exact", "hi", "lanes", "lo", "ref")
+
+    def __init__(
+        self,
+        ref: str,
+        base: str,
+        lanes: int = 1,
+        exact: bool = False,
+        lo: int | None = None,
+        hi: int | None = None,
+    ) -> None:
+        self.ref = ref
+        self.base = base
+        self.lanes = lanes
+        self.exact = exact
+        self.lo = lo
+        self.hi = hi
+
+    @property
+    def ty(self) -> str:
+        return llvm_type(self.base, self.lanes)
+
+    @property
+    def constant(self) -> int | None:
+        """The integer where it is known."""
+        return self.lo if self.lo is not None and self.lo == self.hi else None
+
+    @property
+    def typed(self) -> str:
+        """``type ref``, as operands of calls are written."""
+        return f"{self.ty} {self.ref}"
+
+    def __repr__(self) -> str:
+        return f"Value({self.typed}{', exact' if self.exact else ''}, [{self.lo}, {self.hi}])"
+
+
+def llvm_type(base: str, lanes: int = 1) -> str:
+    """The type in a register."""
+    scalar = REGISTER[base]
+    return scalar if lanes == 1 else f"<{lanes} x {scalar}>"
+
+
+def memory_type(base: str, lanes: int = 1) -> str:
+    scalar = MEMORY[base]
+    return scalar if lanes == 1 else f"<{lanes} x {scalar}>"
+
+
+def parts(dtype: str) -> tuple[str, int]:
+    """The scalar dtype and the lanes.  Raises NotYetError for what is not generated yet."""
+    if dtype in REGISTER:
+        return dtype, 1
+    kind = dt.info(dtype)
+    if kind.scalable:
+        raise NotYetError(f"scalable vectors ({dtype}) are not supported yet", code="dtype")
+    if kind.base not in REGISTER:
+        if kind.code == "void":
+            raise CodegenError("a value of dtype void", code="void-value")
+        raise NotYetError(f"the LLVM backend does not compute with {kind.base} yet", code="dtype")
+    return kind.base, kind.lanes
+
+
+def float_text(value: float) -> str:
+    """A float constant: the bits of the double, which LLVM reads for float too."""
+    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
+
+
+def constant_text(value: float, base: str) -> str:
+    """A scalar constant of a dtype; integers wrap."""
+    if base in FLOATS:
+        return float_text(float(value))
+    if base == "bool":
+        return "true" if value else "false"
+    if base == "handle":
+        return "null"
+    return str(dt.wrap(int(value), base))
+
+
+def splat(text: str, base: str, lanes: int) -> str:
+    """The constant ``text`` in every lane."""
+    return text if lanes == 1 else f"splat ({REGISTER[base]} {text})"
+
+
+def constant(value: float, base: str, lanes: int = 1) -> Value:
+    """A constant of data."""
+    text = splat(constant_text(value, base), base, lanes)
+    if base not in INTS:
+        return Value(text, base, lanes)
+    number = dt.wrap(int(value), base)
+    return Value(text, base, lanes, False, number, number)
+
+
+def exact_constant(value: int, lanes: int = 1) -> Value:
+    """An exact integer constant."""
+    return Value(splat(str(dt.wrap(value, "int64")), "int64", lanes), "int64", lanes, True, value, value)
