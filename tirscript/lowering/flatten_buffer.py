@@ -6,7 +6,7 @@ from typing import Any
 
 from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import BufferLoad, Expr, Var, const_int
+from tirscript.ir.expr import TRUE, BufferLoad, Expr, Var, const_int
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.stmt import (
     Allocate,
@@ -17,7 +17,7 @@ from tirscript.ir.stmt import (
     Stmt,
 )
 
-from .fold import TRUE, add, cast, const_of, fits, is_exact, mul, product, sub
+from .fold import add, cast, const_of, fits, is_exact, mul, product, sub
 from .vectors import vadd, vcast, vmul, vsub
 
 

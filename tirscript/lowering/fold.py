@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from tirscript.arith.exact import is_exact
 from tirscript.ir import dtype as dt
 from tirscript.ir.expr import (
-    FALSE,
     TRUE,
     Add,
     And,
@@ -29,6 +29,7 @@ from tirscript.ir.expr import (
     const_int,
 )
 from tirscript.ir.node import walk
+from tirscript.ir.op import effect_of
 
 
 def fits(value: int, dtype: str) -> bool:
@@ -163,19 +164,8 @@ def is_false(e: Expr) -> bool:
     return type(e) is IntImm and e.value == 0
 
 
-def is_exact(e: Expr) -> bool:
-    """Whether every leaf is an exact variable or a literal (``language.md``: exact integers)."""
-    for n in walk(e):
-        t = type(n)
-        if t is BufferLoad or t is Call or t is FloatImm or (t is Var and not n.exact):  # type: ignore[attr-defined]
-            return False
-    return True
-
-
 def reads_memory(e: Any) -> bool:
     """Whether ``e`` loads from a buffer or calls something that is not a plain function."""
-    from tirscript.ir.op import effect_of
-
     for n in walk(e):
         if type(n) is BufferLoad:
             return True
@@ -205,4 +195,7 @@ def same(a: Any, b: Any) -> bool:
     return all(same(x, y) for x, y in zip(below, other, strict=True))
 
 
-__all__ = ["FALSE", "TRUE"]
+__all__ = [
+    "add", "cast", "conjunction", "conjuncts", "const_of", "fits", "floordiv", "floormod", "is_exact",
+    "is_false", "is_true", "mul", "product", "reads_memory", "same", "sub",
+]  # fmt: skip

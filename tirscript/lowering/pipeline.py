@@ -10,7 +10,12 @@ from .canonicalize_loop import canonicalize_loop
 from .convert_blocks_to_opaque import convert_blocks_to_opaque
 from .flatten_buffer import flatten_buffer
 from .lower_init_block import lower_init_block
+from .lower_match_buffer import lower_match_buffer
 from .lower_opaque_block import lower_opaque_block
+from .remove_no_op import remove_no_op
+from .serialize_dependent_loops import serialize_dependent_loops
+from .unroll_loop import unroll_loop
+from .vectorize_loop import vectorize_loop
 
 Pass = Callable[[PrimFunc], PrimFunc]
 
@@ -18,6 +23,11 @@ PASSES: tuple[Pass, ...] = (
     canonicalize_loop,
     lower_init_block,
     convert_blocks_to_opaque,
+    lower_match_buffer,
     lower_opaque_block,
+    serialize_dependent_loops,
     flatten_buffer,
+    vectorize_loop,
+    unroll_loop,
+    remove_no_op,
 )
