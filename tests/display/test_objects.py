@@ -131,7 +131,7 @@ def test_show_colours_a_terminal_unless_told_not_to(
 
 
 def test_show_takes_programs_only() -> None:
-    with pytest.raises((TypeError, ts.TirscriptError)):
+    with pytest.raises(ts.TirscriptError, match="show takes a program, not object"):
         show(object())
 
 

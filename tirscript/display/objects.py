@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from tirscript.diagnostics import TirscriptError
 from tirscript.ir import hooks
 
 from . import emit
@@ -43,6 +44,8 @@ def show(value: Any, *, style: str | None = None, black_format: bool = False, **
     output goes to a file or ``NO_COLOR`` is set.  ``style`` names a style of Pygments; ``options`` are
     those of ``script``.  ``black_format`` is TVM's and changes nothing: the printed form is the only one.
     """
+    if not hasattr(value, "script"):
+        raise TirscriptError(f"show takes a program, not {type(value).__name__}", code="not-a-program")
     text: str = hooks.call("script", value, **options)
     if in_notebook():
         from IPython.display import display

@@ -46,8 +46,8 @@ class _Writer:
             self._class(name, value)
         elif inspect.isroutine(value):
             self._function(name, value, value)
-        elif hasattr(value, "dtype") and callable(value):
-            self._dtype(name, value)
+        elif callable(value) and hasattr(type(value), "__getitem__"):
+            self._annotation_class(name, value)
         elif callable(value):
             self._function(name, type(value).__call__, value, method=True)
         else:
@@ -62,20 +62,25 @@ class _Writer:
         parameters, _ = self._signature(cls, skip_self=True)
         self.body.append(f"    def __init__(self{', ' if parameters else ''}{parameters}) -> None: ...")
         for key, value in vars(cls).items():
-            if key.startswith("_") or not inspect.isfunction(value):
+            function = value.__func__ if isinstance(value, staticmethod) else value
+            if key.startswith("_") or not inspect.isfunction(function):
                 continue
-            parameters, result = self._signature(value, skip_self=False)
+            parameters, result = self._signature(function, skip_self=False)
+            if function is not value:
+                self.body.append("    @staticmethod")
             self.body += [f"    def {key}({parameters}) -> {result}:", *self._doc(value, "        ")]
 
-    def _dtype(self, name: str, value: Any) -> None:
-        """A dtype is an annotation and a call: a class of expressions."""
+    def _annotation_class(self, name: str, value: Any) -> None:
+        """What is an annotation, a call and a subscript: a class; a dtype is one of expressions."""
         from tirscript.ir import Expr
 
         parameters, _ = self._signature(type(value).__call__, skip_self=True)
+        base = f"({self._type(Expr)})" if hasattr(value, "dtype") else ""
         self.body += [
-            f"class {name}({self._type(Expr)}):",
+            f"class {name}{base}:",
             *self._doc(value, ellipsis=False),
             f"    def __init__(self{', ' if parameters else ''}{parameters}) -> None: ...",
+            f"    def __class_getitem__(cls, item: {self._any()}) -> {self._any()}: ...",
         ]
 
     def _doc(self, value: Any, indent: str = "    ", *, ellipsis: bool = True) -> list[str]:
