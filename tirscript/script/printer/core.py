@@ -69,6 +69,8 @@ class Printer:
         """Forget all names."""
         self.names: dict[Any, str] = {}
         self.used: set[str] = set(RESERVED)
+        if self.words["attr_prefix"] != "tir.":
+            self.used.add("Module")
         self.scope: list[str] = []
         self.loops: dict[Var, For] = {}
         # Handles that stand in no text because their buffer is the parameter, and those that should.
