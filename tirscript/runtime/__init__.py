@@ -1,0 +1,19 @@
+"""What compiled programs need while they run: arrays, devices, threads, calls, modules, timing.
+
+Nothing of the IR is known here.
+"""
+
+from __future__ import annotations
+
+from .call import Function, make_callable
+from .device import Device, cpu, cuda, device
+from .module import Module, load_llvm, load_python
+from .ndarray import NDArray, Tensor, empty, tensor
+from .pool import num_threads, set_num_threads
+from .signature import Signature
+from .timing import Timing
+
+__all__ = [
+    "Device", "Function", "Module", "NDArray", "Signature", "Tensor", "Timing", "cpu", "cuda", "device",
+    "empty", "load_llvm", "load_python", "make_callable", "num_threads", "set_num_threads", "tensor",
+]  # fmt: skip

@@ -1,0 +1,443 @@
+"""The arguments of a call: every one is checked against the signature before compiled code sees it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tirscript.diagnostics import CallError, CallTypeError, CallValueError
+
+from .ndarray import NDArray, numpy_dtype
+from .signature import BufferParam, Extent, HandleParam, ScalarParam, Signature
+
+Array = np.ndarray[Any, Any]
+_FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+
+
+def int_bounds(dtype: str) -> tuple[int, int]:
+    """The range of an integer dtype.
+
+    >>> int_bounds("int8"), int_bounds("uint16")
+    ((-128, 127), (0, 65535))
+    """
+    if dtype == "bool":
+        return 0, 1
+    bits = int(dtype.lstrip("uint"))
+    return (0, (1 << bits) - 1) if dtype[0] == "u" else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
+def describe(value: Any) -> str:
+    """What an argument is, in a few words."""
+    if isinstance(value, NDArray):
+        return f"an NDArray {value.dtype}{list(value.shape)}"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{list(value.shape)}"
+    if value is None:
+        return "None"
+    if isinstance(value, (bool, int, float, complex, str)):
+        text = repr(value)
+        return f"the {type(value).__name__} {text if len(text) < 40 else text[:36] + '...'}"
+    return f"a value of type {type(value).__module__}.{type(value).__qualname__}".replace("builtins.", "")
+
+
+class Arguments:
+    """Checks the arguments of calls of one function.
+
+    ``check(args)`` gives the values in the order of the parameters (NumPy arrays; Python numbers) and
+    the values of the symbols, or raises a CallError that names the argument.
+    """
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
+        self._buffers: list[tuple[int, BufferParam, np.dtype[Any], bool]] = []
+        self._scalars: list[tuple[int, ScalarParam, int, int]] = []
+        self._handles: list[int] = []
+        for i, p in enumerate(signature.params):
+            if isinstance(p, BufferParam):
+                dense = p.strides is None
+                self._buffers.append((i, p, numpy_dtype(p.dtype), dense))
+            elif isinstance(p, ScalarParam):
+                low, high = (0, 0) if p.dtype in _FLOATS else int_bounds(p.dtype)
+                self._scalars.append((i, p, low, high))
+            else:
+                self._handles.append(i)
+        self._bounds = [int_bounds(s.dtype) for s in signature.symbols]
+        # Arrays of constant shape need nothing but a comparison of tuples.
+        self._shapes: dict[int, tuple[int, ...]] = {
+            i: tuple(e.value for e in p.shape if e.value is not None)
+            for i, p, _, _ in self._buffers
+            if all(e.value is not None for e in p.shape)
+        }
+        self._overlap = signature.noalias and any(p.written for _, p, _, _ in self._buffers)
+
+    # ---- errors
+
+    def _fail(
+        self, kind: type[CallError], i: int, message: str, code: str, hint: str | None = None
+    ) -> NoReturn:
+        name = self.signature.params[i].name
+        raise kind(
+            f"{self.signature.name}: argument {i + 1}, `{name}`: {message}",
+            code=code,
+            notes=[f"signature: {self.signature}"],
+            hint=hint,
+        )
+
+    def _count(self, given: int) -> NoReturn:
+        wanted = len(self.signature.params)
+        raise CallTypeError(
+            f"{self.signature.name} takes {wanted} argument{'s' if wanted != 1 else ''}, {given} "
+            f"{'was' if given == 1 else 'were'} given",
+            code="argument-count",
+            notes=[f"signature: {self.signature}"],
+            hint="outputs are passed as arguments, too" if given < wanted else None,
+        )
+
+    # ---- the check
+
+    def check(self, args: Sequence[Any]) -> tuple[list[Any], list[int]]:
+        signature = self.signature
+        if len(args) != len(signature.params):
+            self._count(len(args))
+        values = list(args)
+        symbols: list[Any] = [None] * len(signature.symbols)
+        for i, s, low, high in self._scalars:
+            values[i] = number = self._scalar(i, s, values[i], low, high)
+            if s.symbol is not None:
+                symbols[s.symbol] = number
+        for i in self._handles:
+            values[i] = self._handle(i, values[i])
+        for i, p, dtype, dense in self._buffers:
+            a = values[i]
+            if type(a) is not np.ndarray:
+                a = values[i] = self._array(i, p, a)
+            self._kind(i, p, a, dtype)
+            shape = self._shapes.get(i)
+            if shape is None:
+                if a.ndim != len(p.shape):
+                    self._rank(i, p, a)
+            elif a.shape != shape:
+                self._shape(i, p, a)
+            if dense and not a.flags.c_contiguous:
+                self._layout(i, a)
+            if p.written and not a.flags.writeable:
+                self._fail(
+                    CallValueError, i, "the function writes it, and the array is read-only", "read-only",
+                    "pass a writeable array, for instance a.copy()",
+                )  # fmt: skip
+            if not a.flags.aligned or (p.align and a.__array_interface__["data"][0] % p.align):
+                self._alignment(i, p, a)
+        if symbols:
+            self._bind(values, symbols)
+        for i, p, dtype, dense in self._buffers:
+            if not dense or p.offset is not None:
+                self._strides(i, p, values[i], symbols, dtype)
+        if self._overlap:
+            self._disjoint(values)
+        return values, symbols
+
+    # ---- one argument
+
+    def _array(self, i: int, p: BufferParam, a: Any) -> Array:
+        """Any object that holds an array on the CPU, as a NumPy array over the same memory."""
+        if type(a) is NDArray:
+            return a._array
+        if isinstance(a, np.ndarray):
+            return a.view(np.ndarray)
+        want = str(p).partition(": ")[2]
+        if a is None or isinstance(a, (str, bool, int, float, complex, np.generic, list, tuple, dict, set)):
+            hint = None
+            if isinstance(a, (list, tuple)):
+                hint = f"np.array(..., dtype={p.dtype!r}) makes an array of it"
+            elif isinstance(a, (bool, int, float, np.generic)) and not p.shape:
+                hint = f"np.array({a!r}, dtype={p.dtype!r}) makes a 0-d array of it"
+            self._fail(CallTypeError, i, f"an array {want} is wanted, this is {describe(a)}", "not-an-array", hint)
+        where = getattr(a, "__dlpack_device__", None)
+        on_gpu = hasattr(a, "__cuda_array_interface__") and not hasattr(a, "__array_interface__")
+        if where is not None or on_gpu:
+            try:
+                kind = int(where()[0]) if where is not None else 2
+            except Exception:
+                kind = 0
+            if kind not in (1, 3, 0) or (on_gpu and kind == 0):
+                self._fail(
+                    CallValueError, i, "the array is not on the CPU", "device", "copy it to the host first"
+                )
+        try:
+            return _over(a, p.written)
+        except Exception as e:
+            self._fail(
+                CallTypeError, i, f"an array {want} is wanted, this is {describe(a)}: {e}", "not-an-array",
+                "pass a NumPy array, or an object with DLPack, __array_interface__ or the buffer protocol",
+            )  # fmt: skip
+
+    def _kind(self, i: int, p: BufferParam, a: Array, dtype: np.dtype[Any]) -> None:
+        have = a.dtype
+        if have is dtype or have == dtype:
+            return
+        hint = f"a.astype({p.dtype!r})"
+        if have.newbyteorder("=") == dtype:
+            self._fail(
+                CallTypeError, i, f"{p.dtype} in this machine's byte order is wanted, this is {have.str}",
+                "byte-order", f"{hint} converts it",
+            )  # fmt: skip
+        self._fail(
+            CallTypeError, i, f"{p.dtype} is wanted, this is {describe(a)}", "dtype", f"{hint} converts it"
+        )
+
+    def _rank(self, i: int, p: BufferParam, a: Array) -> NoReturn:
+        shown = ", ".join(e.text for e in p.shape)
+        hint = None
+        if all(e.value is not None for e in p.shape):
+            if math.prod(e.value or 0 for e in p.shape) == a.size:
+                hint = f"a.reshape({shown})"
+        self._fail(
+            CallValueError, i,
+            f"{len(p.shape)} dimension{'s' if len(p.shape) != 1 else ''} [{shown}] wanted, this has {a.ndim}: "
+            f"{list(a.shape)}",
+            "rank", hint,
+        )  # fmt: skip
+
+    def _shape(self, i: int, p: BufferParam, a: Array) -> NoReturn:
+        if a.ndim != len(p.shape):
+            self._rank(i, p, a)
+        shown = ", ".join(e.text for e in p.shape)
+        for d, e in enumerate(p.shape):
+            if a.shape[d] != e.value:
+                self._fail(
+                    CallValueError, i,
+                    f"the shape [{shown}] is wanted, this is {list(a.shape)}: dimension {d} is {a.shape[d]}, not "
+                    f"{e.value}",
+                    "shape",
+                )  # fmt: skip
+        raise AssertionError("the shapes are equal")
+
+    def _layout(self, i: int, a: Array) -> NoReturn:
+        strides = [s // a.itemsize if s % a.itemsize == 0 else s / a.itemsize for s in a.strides]
+        self._fail(
+            CallValueError, i,
+            f"a C-contiguous array is wanted, this has strides {strides} (in elements) for the shape {list(a.shape)}",
+            "not-contiguous", "np.ascontiguousarray(a) makes a contiguous copy",
+        )  # fmt: skip
+
+    def _alignment(self, i: int, p: BufferParam, a: Array) -> None:
+        if a.size == 0:
+            return
+        wanted = max(p.align, a.dtype.alignment)
+        self._fail(
+            CallValueError, i, f"the array's address must be a multiple of {wanted} bytes", "alignment",
+            "a copy is aligned: a.copy()" if not p.align else "nd.array(a) is aligned to 64 bytes",
+        )  # fmt: skip
+
+    def _strides(self, i: int, p: BufferParam, a: Array, symbols: list[int], dtype: np.dtype[Any]) -> None:
+        if p.offset is not None and p.offset.at(symbols) != 0:
+            self._fail(
+                CallValueError, i,
+                f"the buffer begins {p.offset.at(symbols)} elements after its address, an array at its address",
+                "offset",
+            )  # fmt: skip
+        for d, e in enumerate(p.strides or ()):
+            step, rest = divmod(a.strides[d], a.itemsize)
+            if a.shape[d] <= 1 or a.size == 0:
+                continue
+            if rest or step != e.at(symbols):
+                self._fail(
+                    CallValueError, i,
+                    f"the stride of dimension {d} is {a.strides[d] / a.itemsize:g} elements, not {e.at(symbols)} "
+                    f"(`{e.text}`)",
+                    "stride",
+                )  # fmt: skip
+            if step == 0 and p.written:
+                self._fail(
+                    CallValueError, i, f"the function writes it, and its stride along dimension {d} is 0", "stride"
+                )
+
+    def _scalar(self, i: int, s: ScalarParam, v: Any, low: int, high: int) -> Any:
+        t = type(v)
+        if s.dtype in _FLOATS:
+            if t is float or isinstance(v, (float, int, np.floating, np.integer)):
+                try:
+                    return float(v)
+                except OverflowError:
+                    self._fail(CallValueError, i, f"{describe(v)} does not fit {s.dtype}", "scalar-range")
+            if isinstance(v, np.bool_):
+                return float(v)
+            self._fail(CallTypeError, i, f"a number ({s.dtype}) is wanted, this is {describe(v)}", "scalar-type")
+        if s.dtype == "bool":
+            if isinstance(v, (bool, np.bool_)):
+                return bool(v)
+            self._fail(CallTypeError, i, f"a bool is wanted, this is {describe(v)}", "scalar-type")
+        if t is not int:
+            if not isinstance(v, (int, np.integer)):
+                hint = f"int({v!r}) truncates" if isinstance(v, (float, np.floating)) else None
+                self._fail(
+                    CallTypeError, i, f"an integer ({s.dtype}) is wanted, this is {describe(v)}", "scalar-type", hint
+                )
+            v = int(v)
+        if not low <= v <= high:
+            self._fail(
+                CallValueError, i, f"{v} does not fit {s.dtype}, which holds {low} to {high}", "scalar-range"
+            )
+        return v
+
+    def _handle(self, i: int, v: Any) -> Any:
+        """A pointer: the address of an array, a number, or None."""
+        if v is None or isinstance(v, int):
+            return v or 0
+        if type(v) is NDArray:
+            return v._array
+        if isinstance(v, np.ndarray):
+            return v.view(np.ndarray)
+        try:
+            return _over(v, True)
+        except Exception:
+            self._fail(CallTypeError, i, f"an array or an address is wanted, this is {describe(v)}", "handle")
+
+    # ---- symbols
+
+    def _bind(self, values: list[Any], symbols: list[Any]) -> None:
+        pending: list[tuple[int, str, int, Extent, int]] = []
+        for i, p, _, _ in self._buffers:
+            a = values[i]
+            found = [("extent", d, e, a.shape[d]) for d, e in enumerate(p.shape)]
+            if p.strides is not None:
+                for d, e in enumerate(p.strides):
+                    step = a.strides[d] // a.itemsize
+                    # A stride that is never used may be anything: what a dense array would have.
+                    if a.shape[d] <= 1 and e.symbol is not None:
+                        step = math.prod(a.shape[d + 1 :])
+                    found.append(("stride", d, e, step))
+            if p.offset is not None:
+                found.append(("offset", 0, p.offset, 0))
+            for word, d, e, number in found:
+                if e.symbol is not None and symbols[e.symbol] is None:
+                    self._fits(i, e.symbol, number)
+                    symbols[e.symbol] = number
+                elif e.value is None or word == "extent":
+                    pending.append((i, word, d, e, number))
+        self._solve(pending, symbols)
+        for i, word, d, e, number in pending:
+            wanted = e.at(symbols)
+            if number != wanted and word == "extent":
+                where = f" (`{e.text}`)" if e.value is None else ""
+                shape = list(values[i].shape)
+                known = ", ".join(
+                    f"{s.name} = {v}" for s, v in zip(self.signature.symbols, symbols, strict=True) if s.name in e.text
+                )
+                self._fail(
+                    CallValueError, i,
+                    f"dimension {d} is {number} in {shape}, not {wanted}{where}" + (f" with {known}" if known else ""),
+                    "shape",
+                )  # fmt: skip
+
+    def _fits(self, i: int, symbol: int, number: int) -> None:
+        low, high = self._bounds[symbol]
+        if not low <= number <= high:
+            s = self.signature.symbols[symbol]
+            self._fail(CallValueError, i, f"`{s.name}` would be {number}, which {s.dtype} does not hold", "extent-range")
+
+    def _solve(self, pending: list[tuple[int, str, int, Extent, int]], symbols: list[Any]) -> None:
+        """Symbols without a plain occurrence, from expressions that are linear in them."""
+        while None in symbols:
+            before = symbols.count(None)
+            for i, _, _, e, number in pending:
+                missing = [s for s in e.mentions if symbols[s] is None]
+                if len(missing) != 1 or missing[0] not in e.linear:
+                    continue
+                k = missing[0]
+                trial = list(symbols)
+                trial[k] = 0
+                constant = e.at(trial)
+                trial[k] = 1
+                slope = e.at(trial) - constant
+                if slope == 0 or (number - constant) % slope:
+                    name = self.signature.symbols[k].name
+                    self._fail(CallValueError, i, f"no {name} makes `{e.text}` equal {number}", "shape")
+                symbols[k] = (number - constant) // slope
+                self._fits(i, k, symbols[k])
+            if symbols.count(None) == before:
+                # Arguments of extent 0 may leave nothing to solve by.
+                symbols[:] = [0 if s is None else s for s in symbols]
+
+    # ---- overlap
+
+    def _disjoint(self, values: list[Any]) -> None:
+        ranges = []
+        for i, p, _, dense in self._buffers:
+            a = values[i]
+            if a.size:
+                start = a.__array_interface__["data"][0]
+                if dense:
+                    ranges.append((start, start + a.nbytes, i, p.written))
+                else:
+                    low = start + sum(min(0, s * (n - 1)) for s, n in zip(a.strides, a.shape, strict=True))
+                    top = start + sum(max(0, s * (n - 1)) for s, n in zip(a.strides, a.shape, strict=True))
+                    ranges.append((low, top + a.itemsize, i, p.written))
+        if len(ranges) < 2:
+            return
+        ranges.sort()
+        end = ranges[0][1]
+        for k in range(1, len(ranges)):
+            if ranges[k][0] < end:
+                self._overlapping(values, ranges, k)
+            end = max(end, ranges[k][1])
+
+    def _overlapping(self, values: list[Any], ranges: list[tuple[int, int, int, bool]], k: int) -> None:
+        low, _, i, written = ranges[k]
+        for _, high, j, also_written in ranges[:k]:
+            if low >= high or not (written or also_written):
+                continue
+            a, b = values[i], values[j]
+            try:
+                shared = np.shares_memory(a, b, max_work=100_000)
+            except Exception:
+                shared = True
+            if shared:
+                target, other = (i, j) if written else (j, i)
+                params = self.signature.params
+                self._fail(
+                    CallValueError, target,
+                    f"the function writes it, and its memory overlaps that of `{params[other].name}`",
+                    "overlap",
+                    'pass a copy, or allow it with T.func_attr({"tir.noalias": False})',
+                )  # fmt: skip
+
+
+def _over(a: Any, written: bool) -> Array:
+    """A NumPy array over the memory of another object.  Raises whatever that object raises."""
+    if hasattr(a, "__array_interface__"):
+        return np.asarray(a)
+    if hasattr(a, "__dlpack__"):
+        array = np.from_dlpack(a)
+        if written and not array.flags.writeable and _exports_writeable(a):
+            array = _writeable(array)
+        return array
+    return np.asarray(memoryview(a))
+
+
+def _exports_writeable(a: Any) -> bool:
+    """DLPack before version 1 has no read-only flag; NumPy then plays safe and we do not."""
+    try:
+        return "dltensor_versioned" not in repr(a.__dlpack__(max_version=(1, 0)))
+    except TypeError:
+        return True
+
+
+class _View:
+    """Memory by its address, kept alive by its owner."""
+
+    def __init__(self, owner: Array) -> None:
+        self.owner = owner
+        interface = dict(owner.__array_interface__)
+        interface["data"] = (interface["data"][0], False)
+        self.__array_interface__ = interface
+
+
+def _writeable(array: Array) -> Array:
+    return np.asarray(_View(array))
+
+
+__all__ = ["Arguments", "HandleParam", "describe", "int_bounds"]

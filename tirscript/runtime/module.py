@@ -1,0 +1,186 @@
+"""Modules of compiled functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tirscript.diagnostics import CallError, CallTypeError, CallValueError, TirscriptError, did_you_mean
+
+from . import jit, pool
+from .call import Function, Native, make_callable
+from .signature import Signature, Site
+from .timing import Timing, measure
+
+
+class UnknownFunctionError(CallError, KeyError):
+    """A module has no function of that name."""
+
+    default_code = "unknown-function"
+
+
+class Module:
+    """Compiled functions: ``mod["f"]``, ``mod.f``, and ``mod(...)`` for the only or the ``main`` one.
+
+    ``sources`` gives the texts for ``get_source``, made when they are asked for; ``default_source`` is
+    the last one before binary code.
+    """
+
+    def __init__(
+        self,
+        functions: Mapping[str, Function],
+        target: Any = None,
+        sources: Mapping[str, Callable[[], str]] | None = None,
+        default_source: str = "script",
+    ) -> None:
+        self._functions = dict(functions)
+        self.target = target
+        self._sources = dict(sources or {})
+        self._default_source = default_source
+        self.imported_modules: list[Module] = []
+
+    @property
+    def functions(self) -> dict[str, Function]:
+        """The exported functions by name."""
+        return dict(self._functions)
+
+    @property
+    def mod(self) -> Module:
+        """The module itself (TVM's executables hold theirs so)."""
+        return self
+
+    @property
+    def entry_name(self) -> str:
+        """The function that ``mod(...)`` calls."""
+        names = list(self._functions)
+        if len(names) == 1:
+            return names[0]
+        if "main" in self._functions:
+            return "main"
+        shown = ", ".join(f"`{n}`" for n in names) or "none"
+        raise CallError(
+            f"the module has no entry function; it has {shown}",
+            code="no-entry",
+            hint='call one by its name: mod["f"](...)',
+        )
+
+    def __getitem__(self, name: str) -> Function:
+        found = self._functions.get(name)
+        if found is None:
+            shown = ", ".join(f"`{n}`" for n in self._functions) or "none"
+            raise UnknownFunctionError(
+                f"the module has no function `{name}`; it has {shown}",
+                hint=did_you_mean(str(name), self._functions),
+            )
+        return found
+
+    def get_function(self, name: str) -> Function:
+        """The function of that name."""
+        return self[name]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = self.__dict__.get("_functions", {}).get(name)
+        if found is None:
+            raise AttributeError(f"the module has no function and no attribute {name!r}")
+        return found
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._functions
+
+    def __call__(self, *args: Any) -> Any:
+        return self[self.entry_name](*args)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(n for n in self._functions if n.isidentifier())]
+
+    def get_source(self, fmt: str | None = None) -> str:
+        """The program in a form: ``"script"`` (lowered), ``"ll"``, ``"asm"``, ``"python"`` ...; without
+        ``fmt`` the last text before binary code."""
+        key = self._default_source if fmt is None else fmt
+        make = self._sources.get(key)
+        if make is None:
+            raise CallValueError(
+                f"the module has no source {key!r}; it has {', '.join(map(repr, self._sources)) or 'none'}",
+                code="unknown-source",
+                hint=did_you_mean(str(key), self._sources),
+            )
+        return make()
+
+    inspect_source = get_source
+
+    def time_evaluator(
+        self,
+        name: str | None = None,
+        dev: Any = None,
+        number: int = 10,
+        repeat: int = 1,
+        min_repeat_ms: float = 0,
+    ) -> Callable[..., Timing]:
+        """A function that measures a function of the module on given arguments.
+
+        The arguments are checked once; what is measured is the compiled code.
+        """
+        for word, value in (("number", number), ("repeat", repeat)):
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise CallTypeError(f"time_evaluator: {word} is an int, not {value!r}", code="time-evaluator")
+            if value < 1:
+                raise CallValueError(f"time_evaluator: {word} is at least 1, not {value}", code="time-evaluator")
+        function = self[self.entry_name if name is None else name]
+
+        def evaluate(*args: Any) -> Timing:
+            return measure(function.bound(args), number, repeat, min_repeat_ms)
+
+        return evaluate
+
+    def __repr__(self) -> str:
+        shown = ", ".join(str(f.signature) for f in self._functions.values())
+        return f"<tirscript Module for {self.target or 'llvm'}: {shown}>"
+
+
+def load_llvm(
+    text: str,
+    signatures: Mapping[str, Signature],
+    symbols: Mapping[str, str],
+    sites: Sequence[Site],
+    *,
+    machine: jit.Machine | None = None,
+    externs: tuple[str, ...] = (),
+    parallel: bool = False,
+    target: Any = None,
+    sources: Mapping[str, Callable[[], str]] | None = None,
+    debug_text: Callable[[], str] | None = None,
+) -> Module:
+    """A module from LLVM IR.
+
+    ``debug_text`` makes the same module with the lines of the script, for the assembly that is shown.
+    """
+    machine = machine or jit.Machine()
+    addresses = {"tirscript_parallel": pool.entry()} if parallel else {}
+    code = jit.load(text, list(symbols.values()), machine, addresses, externs)
+    functions = {
+        name: Function(s, Native(s, code.addresses[symbols[name]], sites, code), code)
+        for name, s in signatures.items()
+    }
+    with_lines = debug_text or (lambda: text)
+    made: dict[str, Callable[[], str]] = dict(sources or {})
+    made["ll"] = lambda: text
+    made["asm"] = lambda: jit.assembly(with_lines(), machine)
+    made["ll-optimized"] = lambda: jit.optimized_text(with_lines(), machine)
+    return Module(functions, target, made, "ll")
+
+
+def load_python(
+    functions: Mapping[str, Callable[..., Any]],
+    signatures: Mapping[str, Signature],
+    *,
+    target: Any = "python",
+    sources: Mapping[str, Callable[[], str]] | None = None,
+) -> Module:
+    """A module of Python functions, with the same checks of a call."""
+    made = {name: make_callable(s, functions[name]) for name, s in signatures.items()}
+    return Module(made, target, sources, "python")
+
+
+__all__ = ["Module", "TirscriptError", "load_llvm", "load_python"]

@@ -1,0 +1,158 @@
+"""Arrays on devices.  On the CPU an NDArray holds an aligned NumPy array."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tirscript.diagnostics import CallTypeError, CallValueError, NotYetError, did_you_mean
+
+from .device import Device, cpu, device
+
+ALIGNMENT = 64
+_OTHER = ("bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
+          "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "int2", "int4", "uint2", "uint4")  # fmt: skip
+_NUMPY = ("bool", "float16", "float32", "float64", *(f"{c}{b}" for c in ("int", "uint") for b in (8, 16, 32, 64)))
+_dtypes: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in _NUMPY}
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """NumPy's dtype of a dtype; those that NumPy lacks come from ml_dtypes.
+
+    >>> numpy_dtype("float32"), numpy_dtype("bfloat16").itemsize
+    (dtype('float32'), 2)
+    """
+    known = _dtypes.get(name)
+    if known is None:
+        if name not in _OTHER:
+            known_names = (*_NUMPY, *_OTHER)
+            raise CallTypeError(
+                f"there are no arrays of dtype {name!r}", code="dtype", hint=did_you_mean(name, known_names)
+            )
+        import ml_dtypes
+
+        known = _dtypes[name] = np.dtype(getattr(ml_dtypes, name))
+    return known
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """A C-contiguous array whose first byte is at a multiple of 64."""
+    size = math.prod(shape) * dtype.itemsize
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -raw.__array_interface__["data"][0] % ALIGNMENT
+    return raw[start : start + size].view(dtype).reshape(shape)
+
+
+class NDArray:
+    """An array on a device; made by ``nd.array`` and ``nd.empty``."""
+
+    __slots__ = ("__weakref__", "_array", "device")
+
+    # NumPy leaves operators to us (there are none), rather than making arrays of objects.
+    __array_ufunc__ = None
+
+    def __init__(self, array: np.ndarray[Any, Any], where: Device) -> None:
+        self._array = array
+        self.device = where
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._array.shape
+
+    @property
+    def dtype(self) -> str:
+        return self._array.dtype.name
+
+    @property
+    def ndim(self) -> int:
+        return self._array.ndim
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """A copy as a NumPy array."""
+        return self._array.copy()
+
+    asnumpy = numpy
+
+    def copyfrom(self, source: Any) -> NDArray:
+        """Copy the elements of an array of the same shape; the dtype is converted."""
+        array = source._array if isinstance(source, NDArray) else np.asarray(source)
+        if array.shape != self.shape:
+            raise CallValueError(
+                f"an array of shape {array.shape} cannot be copied into one of shape {self.shape}", code="shape"
+            )
+        self._array[...] = array
+        return self
+
+    def copyto(self, target: NDArray | Device) -> NDArray:
+        """Copy to an array, or to a new one on a device."""
+        if isinstance(target, Device):
+            return tensor(self, target)
+        return target.copyfrom(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        item = self._array[key]
+        return NDArray(item, self.device) if isinstance(item, np.ndarray) else item
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._array[key] = value._array if isinstance(value, NDArray) else value
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False and dtype is not None and np.dtype(dtype) != self._array.dtype:
+            raise ValueError("a conversion needs a copy")
+        if copy is False:
+            return self._array
+        return np.array(self._array, dtype=dtype, copy=True)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device.device_type, self.device.index
+
+    def __repr__(self) -> str:
+        return f"<tirscript.NDArray {self.dtype}{list(self.shape)} on {self.device}>\n{self._array!r}"
+
+
+Tensor = NDArray
+
+
+def _host(where: Device | Any) -> Device:
+    where = device(where)
+    if where.kind != "cpu":
+        raise NotYetError(f"arrays on {where} are not supported yet", code="device")
+    return where
+
+
+def tensor(source: Any, device: Any = None, dtype: Any = None) -> NDArray:
+    """A copy of an array, list or number on a device (the CPU if none is given).
+
+    >>> tensor([1.0, 2.0]).dtype, tensor(np.arange(3, dtype="int8")).shape
+    ('float64', (3,))
+    """
+    where = _host(cpu() if device is None else device)
+    array = source._array if isinstance(source, NDArray) else np.asarray(source)
+    wanted = array.dtype if dtype is None else numpy_dtype(dtype) if isinstance(dtype, str) else np.dtype(dtype)
+    if wanted.hasobject or wanted.fields is not None or wanted.kind in "SUmMcV" and wanted.name not in _OTHER:
+        raise CallTypeError(f"there are no arrays of dtype {wanted}", code="dtype")
+    out = aligned_empty(array.shape, wanted.newbyteorder("="))
+    out[...] = array
+    return NDArray(out, where)
+
+
+def empty(shape: Any, dtype: Any = "float32", device: Any = None) -> NDArray:
+    """An array with unspecified elements.
+
+    >>> empty((2, 3), "int32").shape
+    (2, 3)
+    """
+    where = _host(cpu() if device is None else device)
+    sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+    if any(n < 0 for n in sizes):
+        raise CallValueError(f"a negative extent: {sizes}", code="shape")
+    kind = numpy_dtype(dtype) if isinstance(dtype, str) else np.dtype(dtype)
+    return NDArray(aligned_empty(sizes, kind), where)
