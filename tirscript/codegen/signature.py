@@ -115,7 +115,12 @@ def _extent(e: Expr, order: dict[Var, int]) -> Extent:
     if isinstance(e, Var):
         return Extent(e.name, None, order[e])
     code, text = _formula(e, order, 0)
-    space: dict[str, Any] = {"truncdiv": _truncdiv, "select": _choose, "floordiv": _floordiv, "floormod": _floormod}
+    space: dict[str, Any] = {
+        "truncdiv": _truncdiv,
+        "select": _choose,
+        "floordiv": _floordiv,
+        "floormod": _floormod,
+    }
     compute = eval(f"lambda s: {code}", space)
     mentioned = tuple(dict.fromkeys(order[n] for n in walk(e) if type(n) is Var))
     linear = tuple(i for i in mentioned if _degree(e, i, order) == 1)
@@ -140,12 +145,15 @@ def _choose(condition: bool, a: int, b: int) -> int:
 
 # Class of node -> (Python code, what is shown, precedence); 3 binds tighter than 2.
 _BINARY: dict[type, tuple[str, str, int]] = {
-    ir.Add: ("({} + {})", "{} + {}", 2), ir.Sub: ("({} - {})", "{} - {}", 2), ir.Mul: ("({} * {})", "{} * {}", 3),
+    ir.Add: ("({} + {})", "{} + {}", 2), ir.Sub: ("({} - {})", "{} - {}", 2),
+    ir.Mul: ("({} * {})", "{} * {}", 3),
     ir.FloorDiv: ("floordiv({}, {})", "{} // {}", 3), ir.FloorMod: ("floormod({}, {})", "{} % {}", 3),
     ir.Div: ("truncdiv({}, {})", "truncdiv({}, {})", 4), ir.Min: ("min({}, {})", "min({}, {})", 4),
     ir.Max: ("max({}, {})", "max({}, {})", 4),
-    ir.EQ: ("({} == {})", "{} == {}", 1), ir.NE: ("({} != {})", "{} != {}", 1), ir.LT: ("({} < {})", "{} < {}", 1),
-    ir.LE: ("({} <= {})", "{} <= {}", 1), ir.GT: ("({} > {})", "{} > {}", 1), ir.GE: ("({} >= {})", "{} >= {}", 1),
+    ir.EQ: ("({} == {})", "{} == {}", 1), ir.NE: ("({} != {})", "{} != {}", 1),
+    ir.LT: ("({} < {})", "{} < {}", 1),
+    ir.LE: ("({} <= {})", "{} <= {}", 1), ir.GT: ("({} > {})", "{} > {}", 1),
+    ir.GE: ("({} >= {})", "{} >= {}", 1),
 }  # fmt: skip
 
 
@@ -165,7 +173,9 @@ def _formula(e: Any, order: dict[Var, int], outer: int) -> tuple[str, str]:
     known = _BINARY.get(t)
     if known is None:
         raise CodegenError(
-            f"a {t.__name__} in a shape is not supported", code="shape-expression", hint="use + - * // % min max"
+            f"a {t.__name__} in a shape is not supported",
+            code="shape-expression",
+            hint="use + - * // % min max",
         )
     code, shown, level = known
     a, b = _formula(e.a, order, level), _formula(e.b, order, level + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -15,6 +16,31 @@ from .signature import BufferParam, Extent, HandleParam, ScalarParam, Signature
 
 Array = np.ndarray[Any, Any]
 _FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+
+
+_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
+
+
+def _slow_address(a: Array) -> int:
+    address: int = a.__array_interface__["data"][0]
+    return address
+
+
+_word = ctypes.c_size_t.from_address
+_DATA = object.__basicsize__  # where an ndarray keeps the pointer to its elements
+
+
+def _fast_address(a: Array) -> int:
+    return _word(id(a) + _DATA).value
+
+
+def _probe() -> bool:
+    """Whether the layout of arrays is what ``_fast_address`` takes it for."""
+    a = np.arange(6)
+    return np.ndarray.__basicsize__ >= 64 and all(_fast_address(x) == _slow_address(x) for x in (a, a[2:]))
+
+
+address_of = _fast_address if _probe() else _slow_address
 
 
 def int_bounds(dtype: str) -> tuple[int, int]:
@@ -52,26 +78,28 @@ class Arguments:
 
     def __init__(self, signature: Signature) -> None:
         self.signature = signature
-        self._buffers: list[tuple[int, BufferParam, np.dtype[Any], bool]] = []
+        # Place, parameter, dtype, the shape if it is constant, the flags that must be set, whether dense.
+        self._buffers: list[tuple[int, BufferParam, np.dtype[Any], tuple[int, ...] | None, int, bool]] = []
         self._scalars: list[tuple[int, ScalarParam, int, int]] = []
         self._handles: list[int] = []
         for i, p in enumerate(signature.params):
             if isinstance(p, BufferParam):
                 dense = p.strides is None
-                self._buffers.append((i, p, numpy_dtype(p.dtype), dense))
+                sizes = [e.value for e in p.shape]
+                shape = tuple(n for n in sizes if n is not None)
+                flags = _ALIGNED | (_CONTIGUOUS if dense else 0) | (_WRITEABLE if p.written else 0)
+                known = shape if len(shape) == len(sizes) else None
+                self._buffers.append((i, p, numpy_dtype(p.dtype), known, flags, dense))
             elif isinstance(p, ScalarParam):
                 low, high = (0, 0) if p.dtype in _FLOATS else int_bounds(p.dtype)
                 self._scalars.append((i, p, low, high))
             else:
                 self._handles.append(i)
         self._bounds = [int_bounds(s.dtype) for s in signature.symbols]
-        # Arrays of constant shape need nothing but a comparison of tuples.
-        self._shapes: dict[int, tuple[int, ...]] = {
-            i: tuple(e.value for e in p.shape if e.value is not None)
-            for i, p, _, _ in self._buffers
-            if all(e.value is not None for e in p.shape)
-        }
-        self._overlap = signature.noalias and any(p.written for _, p, _, _ in self._buffers)
+        self._overlap = (
+            signature.noalias and len(self._buffers) > 1 and any(b[1].written for b in self._buffers)
+        )
+        self._any_strides = any(b[1].strides is not None or b[1].offset is not None for b in self._buffers)
 
     # ---- errors
 
@@ -110,31 +138,25 @@ class Arguments:
                 symbols[s.symbol] = number
         for i in self._handles:
             values[i] = self._handle(i, values[i])
-        for i, p, dtype, dense in self._buffers:
+        for i, p, dtype, shape, flags, _ in self._buffers:
             a = values[i]
             if type(a) is not np.ndarray:
                 a = values[i] = self._array(i, p, a)
-            self._kind(i, p, a, dtype)
-            shape = self._shapes.get(i)
+            if a.dtype is not dtype:
+                self._kind(i, p, a, dtype)
             if shape is None:
                 if a.ndim != len(p.shape):
                     self._rank(i, p, a)
             elif a.shape != shape:
                 self._shape(i, p, a)
-            if dense and not a.flags.c_contiguous:
-                self._layout(i, a)
-            if p.written and not a.flags.writeable:
-                self._fail(
-                    CallValueError, i, "the function writes it, and the array is read-only", "read-only",
-                    "pass a writeable array, for instance a.copy()",
-                )  # fmt: skip
-            if not a.flags.aligned or (p.align and a.__array_interface__["data"][0] % p.align):
-                self._alignment(i, p, a)
+            if a.flags.num & flags != flags or p.align:
+                self._flags(i, p, a)
         if symbols:
             self._bind(values, symbols)
-        for i, p, dtype, dense in self._buffers:
-            if not dense or p.offset is not None:
-                self._strides(i, p, values[i], symbols, dtype)
+        if self._any_strides:
+            for i, p, *_ in self._buffers:
+                if p.strides is not None or p.offset is not None:
+                    self._strides(i, p, values[i], symbols)
         if self._overlap:
             self._disjoint(values)
         return values, symbols
@@ -154,7 +176,9 @@ class Arguments:
                 hint = f"np.array(..., dtype={p.dtype!r}) makes an array of it"
             elif isinstance(a, (bool, int, float, np.generic)) and not p.shape:
                 hint = f"np.array({a!r}, dtype={p.dtype!r}) makes a 0-d array of it"
-            self._fail(CallTypeError, i, f"an array {want} is wanted, this is {describe(a)}", "not-an-array", hint)
+            self._fail(
+                CallTypeError, i, f"an array {want} is wanted, this is {describe(a)}", "not-an-array", hint
+            )
         where = getattr(a, "__dlpack_device__", None)
         on_gpu = hasattr(a, "__cuda_array_interface__") and not hasattr(a, "__array_interface__")
         if where is not None or on_gpu:
@@ -176,7 +200,7 @@ class Arguments:
 
     def _kind(self, i: int, p: BufferParam, a: Array, dtype: np.dtype[Any]) -> None:
         have = a.dtype
-        if have is dtype or have == dtype:
+        if have == dtype:
             return
         hint = f"a.astype({p.dtype!r})"
         if have.newbyteorder("=") == dtype:
@@ -196,8 +220,8 @@ class Arguments:
                 hint = f"a.reshape({shown})"
         self._fail(
             CallValueError, i,
-            f"{len(p.shape)} dimension{'s' if len(p.shape) != 1 else ''} [{shown}] wanted, this has {a.ndim}: "
-            f"{list(a.shape)}",
+            f"{len(p.shape)} dimension{'s' if len(p.shape) != 1 else ''} [{shown}] wanted, this has {a.ndim}"
+            f": {list(a.shape)}",
             "rank", hint,
         )  # fmt: skip
 
@@ -209,8 +233,8 @@ class Arguments:
             if a.shape[d] != e.value:
                 self._fail(
                     CallValueError, i,
-                    f"the shape [{shown}] is wanted, this is {list(a.shape)}: dimension {d} is {a.shape[d]}, not "
-                    f"{e.value}",
+                    f"the shape [{shown}] is wanted, this is {list(a.shape)}: dimension {d} is {a.shape[d]}, "
+                    f"not {e.value}",
                     "shape",
                 )  # fmt: skip
         raise AssertionError("the shapes are equal")
@@ -219,9 +243,21 @@ class Arguments:
         strides = [s // a.itemsize if s % a.itemsize == 0 else s / a.itemsize for s in a.strides]
         self._fail(
             CallValueError, i,
-            f"a C-contiguous array is wanted, this has strides {strides} (in elements) for the shape {list(a.shape)}",
+            f"a C-contiguous array is wanted, this has strides {strides} (in elements) for the "
+            f"shape {list(a.shape)}",
             "not-contiguous", "np.ascontiguousarray(a) makes a contiguous copy",
         )  # fmt: skip
+
+    def _flags(self, i: int, p: BufferParam, a: Array) -> None:
+        if p.strides is None and not a.flags.c_contiguous:
+            self._layout(i, a)
+        if p.written and not a.flags.writeable:
+            self._fail(
+                CallValueError, i, "the function writes it, and the array is read-only", "read-only",
+                "pass a writeable array, for instance a.copy()",
+            )  # fmt: skip
+        if not a.flags.aligned or (p.align and address_of(a) % p.align):
+            self._alignment(i, p, a)
 
     def _alignment(self, i: int, p: BufferParam, a: Array) -> None:
         if a.size == 0:
@@ -232,11 +268,12 @@ class Arguments:
             "a copy is aligned: a.copy()" if not p.align else "nd.array(a) is aligned to 64 bytes",
         )  # fmt: skip
 
-    def _strides(self, i: int, p: BufferParam, a: Array, symbols: list[int], dtype: np.dtype[Any]) -> None:
+    def _strides(self, i: int, p: BufferParam, a: Array, symbols: list[int]) -> None:
         if p.offset is not None and p.offset.at(symbols) != 0:
             self._fail(
                 CallValueError, i,
-                f"the buffer begins {p.offset.at(symbols)} elements after its address, an array at its address",
+                f"the buffer begins {p.offset.at(symbols)} elements after its address, an array "
+                f"at its address",
                 "offset",
             )  # fmt: skip
         for d, e in enumerate(p.strides or ()):
@@ -246,13 +283,16 @@ class Arguments:
             if rest or step != e.at(symbols):
                 self._fail(
                     CallValueError, i,
-                    f"the stride of dimension {d} is {a.strides[d] / a.itemsize:g} elements, not {e.at(symbols)} "
-                    f"(`{e.text}`)",
+                    f"the stride of dimension {d} is {a.strides[d] / a.itemsize:g} elements, not "
+                    f"{e.at(symbols)} (`{e.text}`)",
                     "stride",
                 )  # fmt: skip
             if step == 0 and p.written:
                 self._fail(
-                    CallValueError, i, f"the function writes it, and its stride along dimension {d} is 0", "stride"
+                    CallValueError,
+                    i,
+                    f"the function writes it, and its stride along dimension {d} is 0",
+                    "stride",
                 )
 
     def _scalar(self, i: int, s: ScalarParam, v: Any, low: int, high: int) -> Any:
@@ -265,7 +305,9 @@ class Arguments:
                     self._fail(CallValueError, i, f"{describe(v)} does not fit {s.dtype}", "scalar-range")
             if isinstance(v, np.bool_):
                 return float(v)
-            self._fail(CallTypeError, i, f"a number ({s.dtype}) is wanted, this is {describe(v)}", "scalar-type")
+            self._fail(
+                CallTypeError, i, f"a number ({s.dtype}) is wanted, this is {describe(v)}", "scalar-type"
+            )
         if s.dtype == "bool":
             if isinstance(v, (bool, np.bool_)):
                 return bool(v)
@@ -274,7 +316,11 @@ class Arguments:
             if not isinstance(v, (int, np.integer)):
                 hint = f"int({v!r}) truncates" if isinstance(v, (float, np.floating)) else None
                 self._fail(
-                    CallTypeError, i, f"an integer ({s.dtype}) is wanted, this is {describe(v)}", "scalar-type", hint
+                    CallTypeError,
+                    i,
+                    f"an integer ({s.dtype}) is wanted, this is {describe(v)}",
+                    "scalar-type",
+                    hint,
                 )
             v = int(v)
         if not low <= v <= high:
@@ -300,7 +346,7 @@ class Arguments:
 
     def _bind(self, values: list[Any], symbols: list[Any]) -> None:
         pending: list[tuple[int, str, int, Extent, int]] = []
-        for i, p, _, _ in self._buffers:
+        for i, p, *_ in self._buffers:
             a = values[i]
             found = [("extent", d, e, a.shape[d]) for d, e in enumerate(p.shape)]
             if p.strides is not None:
@@ -325,11 +371,14 @@ class Arguments:
                 where = f" (`{e.text}`)" if e.value is None else ""
                 shape = list(values[i].shape)
                 known = ", ".join(
-                    f"{s.name} = {v}" for s, v in zip(self.signature.symbols, symbols, strict=True) if s.name in e.text
+                    f"{s.name} = {v}"
+                    for s, v in zip(self.signature.symbols, symbols, strict=True)
+                    if s.name in e.text
                 )
                 self._fail(
                     CallValueError, i,
-                    f"dimension {d} is {number} in {shape}, not {wanted}{where}" + (f" with {known}" if known else ""),
+                    f"dimension {d} is {number} in {shape}, not {wanted}{where}"
+                    + (f" with {known}" if known else ""),
                     "shape",
                 )  # fmt: skip
 
@@ -337,7 +386,12 @@ class Arguments:
         low, high = self._bounds[symbol]
         if not low <= number <= high:
             s = self.signature.symbols[symbol]
-            self._fail(CallValueError, i, f"`{s.name}` would be {number}, which {s.dtype} does not hold", "extent-range")
+            self._fail(
+                CallValueError,
+                i,
+                f"`{s.name}` would be {number}, which {s.dtype} does not hold",
+                "extent-range",
+            )
 
     def _solve(self, pending: list[tuple[int, str, int, Extent, int]], symbols: list[Any]) -> None:
         """Symbols without a plain occurrence, from expressions that are linear in them."""
@@ -366,16 +420,18 @@ class Arguments:
 
     def _disjoint(self, values: list[Any]) -> None:
         ranges = []
-        for i, p, _, dense in self._buffers:
+        for i, p, _, _, _, dense in self._buffers:
             a = values[i]
             if a.size:
-                start = a.__array_interface__["data"][0]
+                low = high = address_of(a)
                 if dense:
-                    ranges.append((start, start + a.nbytes, i, p.written))
+                    high += a.nbytes
                 else:
-                    low = start + sum(min(0, s * (n - 1)) for s, n in zip(a.strides, a.shape, strict=True))
-                    top = start + sum(max(0, s * (n - 1)) for s, n in zip(a.strides, a.shape, strict=True))
-                    ranges.append((low, top + a.itemsize, i, p.written))
+                    for s, n in zip(a.strides, a.shape, strict=True):
+                        low += min(0, s * (n - 1))
+                        high += max(0, s * (n - 1))
+                    high += a.itemsize
+                ranges.append((low, high, i, p.written))
         if len(ranges) < 2:
             return
         ranges.sort()
@@ -392,7 +448,7 @@ class Arguments:
                 continue
             a, b = values[i], values[j]
             try:
-                shared = np.shares_memory(a, b, max_work=100_000)
+                shared = np.shares_memory(a, b, max_work=100_000)  # type: ignore[arg-type]
             except Exception:
                 shared = True
             if shared:

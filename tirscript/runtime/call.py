@@ -10,7 +10,7 @@ import numpy as np
 
 from tirscript.diagnostics import AssertFailed, CallError
 
-from .arguments import Arguments
+from .arguments import Arguments, address_of
 from .signature import BufferParam, HandleParam, Signature, Site
 
 _C_TYPES: dict[str, Any] = {"float32": ctypes.c_float, "float64": ctypes.c_double}
@@ -99,9 +99,8 @@ class Native:
         operands = list(values)
         for i in self._pointers:
             a = operands[i]
-            operands[i] = a.__array_interface__["data"][0] if type(a) is np.ndarray else a
-        for s in self.signature.passed:
-            operands.append(symbols[s])
+            operands[i] = address_of(a) if type(a) is np.ndarray else a
+        operands.extend([symbols[s] for s in self.signature.passed])
         return operands
 
     def __call__(self, values: list[Any], symbols: list[int]) -> Any:

@@ -80,5 +80,7 @@ def device(kind: Any, index: int = 0) -> Device:
         index = int(number)
     known = _KINDS.get(name)
     if known is None:
-        raise TargetError(f"there is no device {name!r}", code="unknown-device", hint=did_you_mean(name, _KINDS))
+        raise TargetError(
+            f"there is no device {name!r}", code="unknown-device", hint=did_you_mean(name, _KINDS)
+        )
     return Device(known, index)

@@ -72,7 +72,9 @@ def _tools(machine: Machine) -> tuple[Any, Any]:
         cpu = llvm.get_host_cpu_name()
         if features is None:
             features = llvm.get_host_cpu_features().flatten()
-    tm = target.create_target_machine(cpu=cpu, features=features or "", opt=min(machine.opt_level, 3), reloc="pic")
+    tm = target.create_target_machine(
+        cpu=cpu, features=features or "", opt=min(machine.opt_level, 3), reloc="pic"
+    )
     options = llvm.create_pipeline_tuning_options(speed_level=machine.opt_level)
     options.slp_vectorization = machine.opt_level >= 2
     options.loop_vectorization = machine.opt_level >= 2
@@ -111,7 +113,9 @@ def object_code(text: str, machine: Machine) -> bytes:
         return tm.emit_object(module)  # type: ignore[no-any-return]
 
 
-def load(text: str, names: list[str], machine: Machine, symbols: dict[str, int], externs: tuple[str, ...]) -> Code:
+def load(
+    text: str, names: list[str], machine: Machine, symbols: dict[str, int], externs: tuple[str, ...]
+) -> Code:
     """Compile a module and load it.
 
     ``names`` are the functions whose addresses are wanted, ``symbols`` addresses that the code may use,

@@ -126,7 +126,9 @@ class Module:
             if isinstance(value, bool) or not isinstance(value, int):
                 raise CallTypeError(f"time_evaluator: {word} is an int, not {value!r}", code="time-evaluator")
             if value < 1:
-                raise CallValueError(f"time_evaluator: {word} is at least 1, not {value}", code="time-evaluator")
+                raise CallValueError(
+                    f"time_evaluator: {word} is at least 1, not {value}", code="time-evaluator"
+                )
         function = self[self.entry_name if name is None else name]
 
         def evaluate(*args: Any) -> Timing:

@@ -14,7 +14,13 @@ from .device import Device, cpu, device
 ALIGNMENT = 64
 _OTHER = ("bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
           "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "int2", "int4", "uint2", "uint4")  # fmt: skip
-_NUMPY = ("bool", "float16", "float32", "float64", *(f"{c}{b}" for c in ("int", "uint") for b in (8, 16, 32, 64)))
+_NUMPY = (
+    "bool",
+    "float16",
+    "float32",
+    "float64",
+    *(f"{c}{b}" for c in ("int", "uint") for b in (8, 16, 32, 64)),
+)
 _dtypes: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in _NUMPY}
 
 
@@ -59,11 +65,13 @@ class NDArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self._array.shape
+        shape: tuple[int, ...] = self._array.shape
+        return shape
 
     @property
     def dtype(self) -> str:
-        return self._array.dtype.name
+        name: str = self._array.dtype.name
+        return name
 
     @property
     def ndim(self) -> int:
@@ -80,7 +88,8 @@ class NDArray:
         array = source._array if isinstance(source, NDArray) else np.asarray(source)
         if array.shape != self.shape:
             raise CallValueError(
-                f"an array of shape {array.shape} cannot be copied into one of shape {self.shape}", code="shape"
+                f"an array of shape {array.shape} cannot be copied into one of shape {self.shape}",
+                code="shape",
             )
         self._array[...] = array
         return self
@@ -136,8 +145,14 @@ def tensor(source: Any, device: Any = None, dtype: Any = None) -> NDArray:
     """
     where = _host(cpu() if device is None else device)
     array = source._array if isinstance(source, NDArray) else np.asarray(source)
-    wanted = array.dtype if dtype is None else numpy_dtype(dtype) if isinstance(dtype, str) else np.dtype(dtype)
-    if wanted.hasobject or wanted.fields is not None or wanted.kind in "SUmMcV" and wanted.name not in _OTHER:
+    wanted = (
+        array.dtype if dtype is None else numpy_dtype(dtype) if isinstance(dtype, str) else np.dtype(dtype)
+    )
+    if (
+        wanted.hasobject
+        or wanted.fields is not None
+        or (wanted.kind in "SUmMcV" and wanted.name not in _OTHER)
+    ):
         raise CallTypeError(f"there are no arrays of dtype {wanted}", code="dtype")
     out = aligned_empty(array.shape, wanted.newbyteorder("="))
     out[...] = array

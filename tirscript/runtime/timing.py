@@ -53,9 +53,7 @@ def _shown(seconds: float) -> str:
     return f"{seconds / 1e-9:.1f} ns"
 
 
-def measure(
-    run: Callable[[], Any], number: int = 10, repeat: int = 1, min_repeat_ms: float = 0
-) -> Timing:
+def measure(run: Callable[[], Any], number: int = 10, repeat: int = 1, min_repeat_ms: float = 0) -> Timing:
     """Call ``run`` ``number`` times, ``repeat`` times over, after one call that does not count.
 
     With ``min_repeat_ms``, ``number`` grows until a repetition takes that long.

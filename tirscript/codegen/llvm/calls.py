@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 # Operators that must not run where their value is not wanted.
 FOREIGN = frozenset(
-    name for name, op in OPS.items() if op.effect in ("update", "control", "read") or name == "call_pure_extern"
+    name
+    for name, op in OPS.items()
+    if op.effect in ("update", "control", "read") or name == "call_pure_extern"
 )
 # Functions of C with a variable number of arguments, and how many are fixed.
 _VARIADIC = {"printf": 1, "fprintf": 2, "sprintf": 2, "snprintf": 3, "dprintf": 2}
@@ -157,7 +159,9 @@ def _module_call(f: FunctionEmitter, e: Call, callee: GlobalVar) -> Value:
     target = f.module.callee(callee)
     params = target.params
     if len(e.args) != len(params):
-        raise CodegenError(f"`{callee.name}` takes {len(params)} arguments, {len(e.args)} given", code="arity")
+        raise CodegenError(
+            f"`{callee.name}` takes {len(params)} arguments, {len(e.args)} given", code="arity"
+        )
     args = []
     for p, a in zip(params, e.args, strict=True):
         args.append(_pointer_argument(f, a).typed if p.dtype == "handle" else _argument(f, a, p.dtype).typed)

@@ -72,7 +72,7 @@ def _to_float(b: Builder, v: Value, base: str) -> Value:
         if abs(number) < 1 << _PRECISION[base]:
             return constant(float(number), base, v.lanes)
         v = constant(number, "int64" if number <= INT64_MAX else "uint64", v.lanes)
-    if v.exact and v.lo is not None and v.hi is not None and -(1 << 31) <= v.lo and v.hi < 1 << 31:
+    if v.exact and v.lo is not None and v.hi is not None and v.lo >= -(1 << 31) and v.hi < 1 << 31:
         # 32 bits convert in vectors on every machine.
         v = to_data(b, v, "int32")
     opcode = "sitofp" if v.base in SIGNED else "uitofp"

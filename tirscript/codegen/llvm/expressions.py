@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 def _var(f: FunctionEmitter, e: ir.Var) -> Value:
     v = f.env.get(e)
     if v is None:
-        raise CodegenError(f"the variable `{e.name}` is not defined where it is used", code="undefined-variable")
+        raise CodegenError(
+            f"the variable `{e.name}` is not defined where it is used", code="undefined-variable"
+        )
     return v
 
 

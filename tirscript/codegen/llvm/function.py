@@ -85,7 +85,8 @@ class FunctionEmitter(Builder):
         v = self.env.get(buffer.data)
         if v is None:
             raise CodegenError(
-                f"the memory of the buffer `{buffer.name}` is not allocated where it is used", code="undefined-buffer"
+                f"the memory of the buffer `{buffer.name}` is not allocated where it is used",
+                code="undefined-buffer",
             )
         return v.ref
 

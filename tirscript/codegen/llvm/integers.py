@@ -116,7 +116,9 @@ def _folded(b: Builder, x: Value, number: int) -> Value:
 Fold = Callable[[int, int], int]
 
 
-def _ring(opcode: str, bounds: Callable[[Value, Value], Bounds], fold: Fold, unit: int) -> Callable[..., Value]:
+def _ring(
+    opcode: str, bounds: Callable[[Value, Value], Bounds], fold: Fold, unit: int
+) -> Callable[..., Value]:
     def emit(b: Builder, x: Value, y: Value) -> Value:
         known = _both(x, y)
         if known is not None:
@@ -234,7 +236,9 @@ def _floordiv_constant(b: Builder, x: Value, d: int) -> Value:
     if d == 1:
         return x
     if d == -1 and _signed(x):
-        return _result(x, b.op("sub", b.const_like(0, x), x.ref), bounds if bounds[0] is not None else (None, None))
+        return _result(
+            x, b.op("sub", b.const_like(0, x), x.ref), bounds if bounds[0] is not None else (None, None)
+        )
     if not _signed(x) or (_nonnegative(x) and d > 0):
         return _result(x, b.op("udiv", x, b.const_like(d, x).ref), bounds)
     if d & (d - 1) == 0 and d > 0:
@@ -262,7 +266,9 @@ def floormod(b: Builder, x: Value, y: Value) -> Value:
     if _nonnegative(x) and _nonnegative(y):
         opcode = "urem" if not _signed(x) or x.exact else "srem"
         top = None if y.hi is None or not y.exact else max(y.hi - 1, 0)
-        return _result(x, _fix(b, b.op(opcode, x, safe.ref), x, fixes), (0, top) if top is not None else (None, None))
+        return _result(
+            x, _fix(b, b.op(opcode, x, safe.ref), x, fixes), (0, top) if top is not None else (None, None)
+        )
     r = b.op("srem", x, safe.ref)
     step = _needs_step(b, x, r, safe.ref)
     moved = b.ins(f"add {x.ty} {r}, {safe.ref}")
@@ -274,7 +280,7 @@ def _floormod_constant(b: Builder, x: Value, d: int) -> Value:
     if d in (0, 1) or (d == -1 and _signed(x)):
         return b.const_like(0, x)
     bounds = (0, d - 1) if d > 0 else (d + 1, 0)
-    if d > 0 and x.exact and x.lo is not None and x.hi is not None and 0 <= x.lo and x.hi < d:
+    if d > 0 and x.exact and x.lo is not None and x.hi is not None and x.lo >= 0 and x.hi < d:
         return x
     if not _signed(x) or (_nonnegative(x) and d > 0):
         return _result(x, b.op("urem", x, b.const_like(d, x).ref), bounds)

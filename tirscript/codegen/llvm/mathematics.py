@@ -25,9 +25,9 @@ INTRINSICS = {
 # Functions of libm, and their number of arguments.
 LIBM = {
     **dict.fromkeys(
-        "exp exp2 exp10 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh "
-        "erf".split(), 1),
-    **dict.fromkeys("atan2 pow fmod hypot nextafter".split(), 2),
+        ["exp", "exp2", "exp10", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+         "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf"], 1),
+    **dict.fromkeys(["atan2", "pow", "fmod", "hypot", "nextafter"], 2),
 }  # fmt: skip
 # What libmvec has.
 _VECTOR = frozenset(LIBM) - {"fmod", "nextafter"}
@@ -95,7 +95,7 @@ def _libmvec(op: str, base: str, arity: int, cpu: str) -> tuple[int, str]:
 
 
 def _vector_call(b: FunctionEmitter, name: str, width: int, args: list[Value]) -> Value:
-    """A vector function applied to pieces of ``width`` lanes; the last piece is filled with its first lane."""
+    """A vector function applied to pieces of ``width`` lanes; the last is filled up."""
     base, lanes = args[0].base, args[0].lanes
     ty = llvm_type(base, width)
     b.module.declare(name, f"declare {ty} @{name}({', '.join([ty] * len(args))}) nounwind memory(none)")

@@ -120,7 +120,9 @@ def load(f: FunctionEmitter, e: BufferLoad) -> Value:
     predicate = None if e.predicate is None else f.expr(e.predicate)
     if width != 1:
         if where.lanes != 1:
-            raise NotYetError(f"vector indices into {buffer.name}, whose elements are vectors, are not supported yet")
+            raise NotYetError(
+                f"vector indices into {buffer.name}, whose elements are vectors, are not supported yet"
+            )
         return _whole(f, buffer, where.index, base, width)
     if where.lanes == 1:
         return _scalar_load(f, buffer, where.index, base, predicate)
@@ -186,12 +188,16 @@ def _masked(
     f: FunctionEmitter, word: str, base: str, lanes: int, address: str, suffix: str, mask: Value
 ) -> Value:
     ty = memory_type(base, lanes)
-    name = f"@llvm.masked.{word}.{vector_type_suffix(base, lanes) if base != 'bool' else f'v{lanes}i8'}.{suffix}"
+    name = (
+        f"@llvm.masked.{word}.{vector_type_suffix(base, lanes) if base != 'bool' else f'v{lanes}i8'}.{suffix}"
+    )
     raw = f.ins(f"call {ty} {name}({address}, {mask.typed}, {ty} zeroinitializer)")
     return _truth(f, raw, lanes) if base == "bool" else Value(raw, base, lanes)
 
 
-def _scalar_load(f: FunctionEmitter, buffer: Buffer, index: Value, base: str, predicate: Value | None) -> Value:
+def _scalar_load(
+    f: FunctionEmitter, buffer: Buffer, index: Value, base: str, predicate: Value | None
+) -> Value:
     guard = predicate
     if f.mask is not None:
         # Inside a branch of a vector condition: read only if some lane takes it.
@@ -222,7 +228,9 @@ def store(f: FunctionEmitter, s: BufferStore) -> None:
     predicate = None if s.predicate is None else f.expr(s.predicate)
     if width != 1:
         if where.lanes != 1:
-            raise NotYetError(f"vector indices into {buffer.name}, whose elements are vectors, are not supported yet")
+            raise NotYetError(
+                f"vector indices into {buffer.name}, whose elements are vectors, are not supported yet"
+            )
         _store_at(f, element_pointer(f, buffer, where.index), f.broadcast(value, width), base)
         return
     lanes, stride = where.lanes, where.stride

@@ -24,7 +24,8 @@ from .values import FLOATS, MEMORY, Value, parts
 _MEMORY = (
     "declare noalias ptr @aligned_alloc(i64 allocalign, i64) nounwind willreturn "
     'allockind("alloc,uninitialized,aligned") allocsize(1) "alloc-family"="malloc"',
-    'declare void @free(ptr allocptr captures(none)) nounwind willreturn allockind("free") "alloc-family"="malloc"',
+    'declare void @free(ptr allocptr captures(none)) nounwind willreturn allockind("free") '
+    '"alloc-family"="malloc"',
 )
 
 
@@ -99,7 +100,9 @@ class ModuleEmitter:
     def _bytes(self, data: bytes, align: int) -> str:
         name = f"@{self.unique('const')}"
         shown = "".join([_ESCAPED[c] for c in data])
-        self._globals.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{shown}", align {align}')
+        self._globals.append(
+            f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{shown}", align {align}'
+        )
         return name
 
     def constant_data(self, data: Any, dtype: str) -> str:
@@ -129,7 +132,7 @@ class ModuleEmitter:
         if extra:
             names = ", ".join(v.name for v in extra)
             raise CodegenError(
-                f"`{var.name}` has shapes with the variables {names}, which a call inside a module cannot bind",
+                f"`{var.name}` has shapes with the variables {names}; a call inside a module cannot bind them",
                 code="symbolic-callee",
                 hint="make them parameters, or specialize the function",
             )
@@ -251,7 +254,9 @@ def _scalar(f: FunctionEmitter, var: Var, apart: str, extent: bool = False) -> V
     return v
 
 
-def emit_module(mod: IRModule | Mapping[str, PrimFunc], target: Any = None, *, debug: bool = False) -> Emitted:
+def emit_module(
+    mod: IRModule | Mapping[str, PrimFunc], target: Any = None, *, debug: bool = False
+) -> Emitted:
     """The LLVM module of a lowered module.
 
     Raises CodegenError for what is not lowered and NotYetError for what this backend does not have; both

@@ -59,7 +59,14 @@ def _for(f: FunctionEmitter, s: ir.For) -> None:
 
 
 def _loop(
-    f: FunctionEmitter, s: ir.For, low: Value, stop: Value, extent: Value, step: int = 1, *, chunk: bool = False
+    f: FunctionEmitter,
+    s: ir.For,
+    low: Value,
+    stop: Value,
+    extent: Value,
+    step: int = 1,
+    *,
+    chunk: bool = False,
 ) -> None:
     """A counting loop, tested at its end, with a test before it where it may be empty."""
     if extent.hi is not None and extent.hi <= 0:
@@ -89,7 +96,7 @@ def _loop(
 
 
 def _stem(var: Var) -> str:
-    name = "".join(c if c.isalnum() and c.isascii() or c == "_" else "_" for c in var.name)
+    name = "".join(c if (c.isalnum() and c.isascii()) or c == "_" else "_" for c in var.name)
     return name if name and not name[0].isdigit() else f"v{name}"
 
 
@@ -306,7 +313,9 @@ def _parallel(f: FunctionEmitter, s: ir.For, low: Value, extent: Value) -> None:
 def _trampoline(name: str, record: str, types: list[str], debug: tuple[str, str]) -> str:
     """What the pool calls: (record, first iteration, stop, number of the chunk)."""
     subprogram, location = debug
-    lines = [f"define internal void @{name}.chunk(ptr %record, i64 %from, i64 %to, i64 %chunk) #0{subprogram} {{"]
+    lines = [
+        f"define internal void @{name}.chunk(ptr %record, i64 %from, i64 %to, i64 %chunk) #0{subprogram} {{"
+    ]
     args = []
     for k, ty in enumerate([*types, "i64", "ptr"]):
         slot = f"getelementptr {record}, ptr %record, i64 0, i32 {k}"
