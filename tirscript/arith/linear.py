@@ -348,26 +348,21 @@ def factors(atom: AtomKey) -> dict[AtomKey, int]:
     return _powers(atom)
 
 
-def multiply(a: Linear, b: Linear, expr: Expr | None = None) -> Linear:
-    """The product, multiplied out; ``expr`` is the product as it was written."""
+def multiply(a: Linear, b: Linear, expr: Expr | None = None, dtype: str | None = None) -> Linear:
+    """The product, multiplied out; ``expr`` is the product as it was written, of ``dtype``."""
     if not b.terms:
         return a.scale(b.const)
     if not a.terms:
         return b.scale(a.const)
-    if len(a.terms) * len(b.terms) > 64:
-        if expr is None:
-            raise NotLinear
-        made = Atom((Mul, a.key(), b.key()))
-        made.expr = expr
-        return Linear({made: 1}, 0)
-    single = len(a.terms) == 1 and len(b.terms) == 1 and not a.const and not b.const
-    if single:
+    if dtype is None and expr is not None:
+        dtype = expr.dtype
+    if len(a.terms) == 1 and len(b.terms) == 1 and not a.const and not b.const:
         (x, m), (y, n) = next(iter(a.terms.items())), next(iter(b.terms.items()))
-        return Linear(
-            {monomial(x, y, expr if m == n == 1 else None, expr.dtype if expr is not None else None): m * n}
-        )
+        return Linear({monomial(x, y, expr if m == n == 1 else None, dtype): m * n})
+    if len(a.terms) * len(b.terms) > 64:
+        to = dtype or next(a.items())[0].dtype
+        return Linear({make_atom(Mul, (a.key(), b.key()), Mul(a.to_expr(to), b.to_expr(to))): 1})
     terms: dict[AtomKey, int] = {}
-    dtype = expr.dtype if expr is not None else None
     for x, m in a.terms.items():
         for y, n in b.terms.items():
             p = monomial(x, y, None, dtype)
@@ -475,9 +470,11 @@ def _call(e: Any) -> Linear:
 
 
 def _let(e: Any) -> Linear:
-    from tirscript.ir.visitor import substitute
-
-    return must_linear(substitute(e.body, {e.var: e.value}))
+    if not is_exact(e):
+        raise NotLinear
+    if type(e.body) is Var and e.body is e.var:
+        return must_linear(e.value)
+    return Linear({make_atom(Let, (e.var, must_linear(e.value).key(), key_of(e.body)), e): 1})
 
 
 _READERS: dict[type, Callable[[Any], Linear]] = {

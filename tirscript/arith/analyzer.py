@@ -1,0 +1,674 @@
+"""The analyzer: what is known of variables, and what follows for expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tirscript.diagnostics import deep_recursion
+from tirscript.ir.dtype import bounds as dtype_bounds
+from tirscript.ir.dtype import info, wrap
+from tirscript.ir.expr import (
+    EQ,
+    FALSE,
+    GE,
+    GT,
+    LE,
+    LT,
+    NE,
+    TRUE,
+    Add,
+    And,
+    Broadcast,
+    BufferLoad,
+    Call,
+    Cast,
+    Div,
+    Expr,
+    FloatImm,
+    FloorDiv,
+    FloorMod,
+    GlobalVar,
+    IntImm,
+    Let,
+    Max,
+    Min,
+    Mod,
+    Mul,
+    Not,
+    Or,
+    Ramp,
+    Range,
+    Select,
+    StringImm,
+    Sub,
+    Var,
+    const_int,
+)
+from tirscript.ir.op import OPS, effect_of
+
+from . import bounds, modular, prove
+from .bounds import Interval
+from .exact import TRANSPARENT, is_exact
+from .linear import Atom, AtomKey, Linear, NotLinear, key_of, make_atom, multiply, to_linear
+from .rules import cast as cast_rules
+from .rules import compare, data, div, floats, logic, minmax, mod, select, trunc
+
+
+class Turned:
+    """An expression of data that has become exact by simplification, within its dtype."""
+
+    __slots__ = ("expr",)
+
+    def __init__(self, expr: Expr) -> None:
+        self.expr = expr
+
+
+class _Scope:
+    """Puts back on exit what was known on entry."""
+
+    __slots__ = ("cx", "kept")
+
+    def __init__(self, cx: Analyzer) -> None:
+        self.cx = cx
+
+    def __enter__(self) -> None:
+        cx = self.cx
+        self.kept = (cx.ranges, cx.moduli, cx.facts, cx.values, cx.atom_ranges)
+        cx.ranges, cx.moduli, cx.facts = dict(cx.ranges), dict(cx.moduli), list(cx.facts)
+        cx.values, cx.atom_ranges = dict(cx.values), dict(cx.atom_ranges)
+
+    def __exit__(self, *exception: object) -> None:
+        cx = self.cx
+        cx.ranges, cx.moduli, cx.facts, cx.values, cx.atom_ranges = self.kept
+        cx._about = None
+
+
+class _Constraint(_Scope):
+    __slots__ = ("condition",)
+
+    def __init__(self, cx: Analyzer, condition: Expr) -> None:
+        super().__init__(cx)
+        self.condition = condition
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self.cx.assume(self.condition)
+
+
+class Analyzer:
+    """Facts about variables, and simplification and proof under them.
+
+    >>> i, n = Var("i"), Var("n")
+    >>> cx = Analyzer()
+    >>> cx.bind(i, Range(const_int(0), n))
+    >>> cx.can_prove(LT(i, n)), cx.const_bounds(i % 4)
+    (True, (0, 3))
+    >>> cx.simplify((i * 4 + 3) // 4) is i
+    True
+    """
+
+    def __init__(self) -> None:
+        self.ranges: dict[AtomKey, Interval] = {}
+        self.moduli: dict[AtomKey, modular.Modular] = {}
+        self.facts: list[Linear] = []  # forms that are at least 0
+        self.values: dict[Var, Linear] = {}
+        self.atom_ranges: dict[AtomKey, Interval] = {}  # a cache
+        self._about: dict[AtomKey, list[Linear]] | None = None
+
+    # ---- what is known
+
+    def bind(self, var: Var, value: Range | Expr | int) -> None:
+        """Say that ``var`` lies in a range (which then is not empty), or has a value."""
+        if isinstance(value, int):
+            value = const_int(value, var.dtype)
+        if isinstance(value, Range):
+            low, extent = self.linear(value.min), self.linear(value.extent)
+            me = Linear({var: 1})
+            if low is not None:
+                self.know(me - low)
+                if extent is not None:
+                    self.know((low + extent - me).shift(-1))
+            return
+        lin = self.linear(value)
+        if lin is not None:
+            self.values[var] = lin
+            self.set_range(var, bounds.range_of_linear(self, lin))
+        elif info(value.dtype).is_int and info(value.dtype).lanes == 1:
+            self.set_range(var, bounds.expr_range(self, value))
+
+    def set_range(self, var: AtomKey, interval: Interval | None) -> None:
+        """Replace the constant bounds of a variable; None forgets them."""
+        if interval is None:
+            self.ranges.pop(var, None)
+        else:
+            self.ranges[var] = interval
+        if self.atom_ranges:
+            self.atom_ranges = {}
+
+    def bind_modular(self, var: Var, coefficient: int, base: int) -> None:
+        """Say that ``var`` is ``base`` modulo ``coefficient``."""
+        self.moduli[var] = modular.normal(coefficient, base)
+
+    def know(self, form: Linear) -> None:
+        """Say that ``form >= 0``."""
+        terms = form.terms
+        if len(terms) == 1:
+            ((atom, k),) = terms.items()
+            low, high = self.atom_interval(atom)
+            if k > 0:
+                least = -(form.const // k)
+                low = least if low is None else max(low, least)
+            else:
+                most = form.const // -k
+                high = most if high is None else min(high, most)
+            self.set_range(atom, (low, high))
+        elif terms:
+            self.facts.append(form)
+            self._about = None
+
+    def assume(self, condition: Expr) -> None:
+        """Say that the condition holds.  Only exact conditions are used: data may change."""
+        t: Any = type(condition)
+        if t is And:
+            self.assume(condition.a)  # type: ignore[attr-defined]
+            self.assume(condition.b)  # type: ignore[attr-defined]
+            return
+        if t is Call and condition.op == "likely":  # type: ignore[attr-defined]
+            self.assume(condition.args[0])  # type: ignore[attr-defined]
+            return
+        if t is Not:
+            inner = logic.negation(condition.a)  # type: ignore[attr-defined]
+            if type(inner) is not Not:
+                self.assume(inner)
+            return
+        if t not in _COMPARISONS:
+            return
+        a, b = self.linear(condition.a), self.linear(condition.b)  # type: ignore[attr-defined]
+        if a is None or b is None:
+            return
+        if t is LT:
+            self.know((b - a).shift(-1))
+        elif t is LE:
+            self.know(b - a)
+        elif t is GT:
+            self.know((a - b).shift(-1))
+        elif t is GE:
+            self.know(a - b)
+        elif t is EQ:
+            self.know(a - b)
+            self.know(b - a)
+            self._equal(a - b)
+        else:
+            self._unequal(a - b)
+
+    def _equal(self, d: Linear) -> None:
+        if len(d.terms) != 1:
+            return
+        ((atom, k),) = d.terms.items()
+        # x % c == r, for a variable x
+        if isinstance(atom, Atom) and atom[0] is FloorMod and d.const % k == 0:
+            x, c = atom[1], atom[2]
+            if isinstance(x, Var) and type(c) is int and c > 0:
+                self.moduli[x] = modular.normal(c, -d.const // k)
+
+    def _unequal(self, d: Linear) -> None:
+        if len(d.terms) != 1:
+            return
+        ((atom, k),) = d.terms.items()
+        if d.const % k:
+            return
+        value = -d.const // k
+        low, high = self.atom_interval(atom)
+        if low == value:
+            self.set_range(atom, (value + 1, high))
+        elif high == value:
+            self.set_range(atom, (low, value - 1))
+
+    def scope(self) -> _Scope:
+        """``with cx.scope():`` forgets on exit what was said inside."""
+        return _Scope(self)
+
+    def constraint(self, condition: Expr) -> _Constraint:
+        """``with cx.constraint(c):`` assumes ``c`` inside."""
+        return _Constraint(self, condition)
+
+    def facts_about(self, atom: AtomKey) -> Sequence[Linear]:
+        """The facts in which the atom occurs."""
+        about = self._about
+        if about is None:
+            about = self._about = {}
+            for f in self.facts:
+                for a in f.terms:
+                    about.setdefault(a, []).append(f)
+        return about.get(atom, ())
+
+    # ---- questions
+
+    def atom_interval(self, atom: AtomKey) -> Interval:
+        return bounds.atom_range(self, atom)
+
+    def nonnegative(self, lin: Linear) -> bool:
+        """Whether ``lin >= 0`` is proved."""
+        return prove.nonnegative(self, lin)
+
+    def nonzero(self, lin: Linear) -> bool:
+        return self.nonnegative(lin.shift(-1)) or self.nonnegative(lin.scale(-1).shift(-1))
+
+    def const_bounds(self, e: Expr) -> Interval:
+        """The least and the greatest value that ``e`` may have; None where there is no bound."""
+        with deep_recursion():
+            lin = self.linear(e)
+            if lin is not None:
+                return self.bounds_of(lin)
+            return bounds.expr_range(self, e)
+
+    def bounds_of(self, lin: Linear) -> Interval:
+        return bounds.range_of_linear(self, lin)
+
+    def modular(self, e: Expr) -> modular.Modular:
+        """``(coefficient, base)``: the value is ``base`` modulo ``coefficient``; 0 for a constant.
+
+        >>> Analyzer().modular(Var("i") * 8 + 3)
+        (8, 3)
+        """
+        lin = self.linear(e)
+        return modular.ANY if lin is None else modular.modular_of_linear(self, lin)
+
+    def can_prove(self, condition: Expr) -> bool:
+        """Whether the condition holds for all values that are allowed."""
+        return self.decided(condition) is True
+
+    def can_prove_equal(self, a: Expr, b: Expr) -> bool:
+        return self.can_prove(EQ(a, b))
+
+    def decided(self, condition: Expr) -> bool | None:
+        """Whether the condition holds always (True), never (False), or None."""
+        new = self.simplify(condition)
+        return bool(new.value) if type(new) is IntImm else None
+
+    def simplify(self, e: Expr) -> Expr:
+        """An expression of the same value (bit for bit), simpler if possible; ``e`` itself if not.
+
+        >>> i, j = Var("i"), Var("j")
+        >>> Analyzer().simplify((i + j) - i) is j
+        True
+        """
+        t = type(e)
+        if t is IntImm or t is FloatImm or (t is Var and e not in self.values):
+            return e
+        try:
+            return self._expr(self._visit(e), e)
+        except RecursionError:
+            with deep_recursion():
+                return self._expr(self._visit(e), e)
+
+    def linear(self, e: Expr) -> Linear | None:
+        """The simplified normal form of an exact scalar integer; None for anything else."""
+        t = type(e)
+        if t is IntImm:
+            return Linear({}, e.value)  # type: ignore[attr-defined]
+        if t is Var and e not in self.values:
+            return Linear({e: 1}) if e.exact and info(e.dtype).is_int else None  # type: ignore[attr-defined, dict-item]
+        kind = info(e.dtype)
+        if not kind.is_int or kind.lanes != 1:
+            return None
+        try:
+            out = self._visit(e)
+        except RecursionError:
+            with deep_recursion():
+                out = self._visit(e)
+        return out if type(out) is Linear else None
+
+    # ---- the visitor: a Linear for what is exact, an Expr (or Turned) for the rest
+
+    def _expr(self, out: Any, e: Expr) -> Expr:
+        t = type(out)
+        if t is Linear:
+            new = out.to_expr(e.dtype)
+            return e if same(new, e) else new
+        return out.expr if t is Turned else out  # type: ignore[no-any-return]
+
+    def _visit(self, e: Any) -> Any:
+        t = type(e)
+        if t is IntImm:
+            return Linear({}, e.value) if e.dtype != "bool" else e
+        if t is Var:
+            if e.exact and info(e.dtype).is_int and "x" not in e.dtype:
+                return self.values.get(e) or Linear({e: 1})
+            return e
+        visit = _VISITORS.get(t)
+        return e if visit is None else visit(self, e)
+
+    def _turned(self, out: Expr, e: Expr, *operands: Any) -> Any:
+        """``out`` in place of ``e``, an integer of data.  Where it has become exact, the operands and the
+        result must lie in the dtype, because they would have been reduced to it; else ``e`` stays."""
+        if out is e or not is_exact(out):
+            return out
+        if type(out) is IntImm:
+            return Turned(out)
+        for part in (*operands, out):
+            if is_exact(part) and not data.safe(self, part, e.dtype):
+                return e
+        return Turned(out)
+
+    def _arith(self, e: Any) -> Any:
+        """Add, Sub, Mul."""
+        dtype = e.dtype
+        kind = info(dtype)
+        if kind.lanes != 1:
+            return self._vector(e)
+        if not kind.is_int:
+            return floats.binary(self, e)
+        leaves: list[tuple[Any, int]] = []
+        const, count = _spine(e, leaves)
+        terms: dict[AtomKey, int] = {}
+        results = []
+        exact = True
+        for leaf, k in leaves:
+            out = self._product(leaf) if type(leaf) is Mul else self._visit(leaf)
+            results.append(out)
+            if exact and type(out) is Linear:
+                const += k * out.const
+                for atom, c in out.terms.items():
+                    terms[atom] = terms.get(atom, 0) + k * c
+            else:
+                exact = False
+        if exact:
+            if 0 in terms.values():
+                terms = {a: k for a, k in terms.items() if k}
+            lin = Linear(terms, const)
+            return div.join_parts(lin) if len(terms) > 1 else lin
+        return self._data_sum(e, leaves, results, count)
+
+    def _data_sum(self, e: Any, leaves: list[tuple[Any, int]], results: list[Any], count: int) -> Any:
+        parts: list[tuple[Expr, int]] = []
+        const = _spine(e, [])[0]
+        changed = False
+        for (leaf, k), out in zip(leaves, results, strict=True):
+            new = self._expr(out, leaf)
+            changed = changed or new is not leaf
+            if type(new) is IntImm:
+                const += k * new.value
+            else:
+                parts.append((new, k))
+        joined = data.ring(self, parts, const, count, e.dtype)
+        if joined is not None:
+            return self._turned(joined, e)
+        if not changed:
+            return e
+        replaced = iter([self._expr(out, leaf) for (leaf, _), out in zip(leaves, results, strict=True)])
+        new = _respine(e, replaced)
+        return self._turned(new, e, *[p for p, _ in parts])
+
+    def _product(self, e: Any) -> Any:
+        """A product of which neither side is a constant."""
+        a, b = self._visit(e.a), self._visit(e.b)
+        if type(a) is Linear and type(b) is Linear:
+            written = e if self._expr(a, e.a) is e.a and self._expr(b, e.b) is e.b else None
+            return multiply(a, b, written, e.dtype)
+        x, y = self._expr(a, e.a), self._expr(b, e.b)
+        return self._turned(data.binary(self, e, x, y), e, x, y)
+
+    def _binary(self, e: Any) -> Any:
+        """Divisions, remainders, minimum, maximum."""
+        kind = info(e.dtype)
+        if kind.lanes != 1:
+            return self._vector(e)
+        if not kind.is_int:
+            return floats.binary(self, e)
+        a, b = self._visit(e.a), self._visit(e.b)
+        if type(a) is Linear and type(b) is Linear:
+            return _EXACT[type(e)](self, a, b, e.dtype)
+        x, y = self._expr(a, e.a), self._expr(b, e.b)
+        return self._turned(data.binary(self, e, x, y), e, x, y)
+
+    def _compare(self, e: Any) -> Expr:
+        kind = info(e.a.dtype)
+        if kind.lanes != 1:
+            return self._vector(e)
+        t = type(e)
+        a, b = self._visit(e.a), self._visit(e.b)
+        if type(a) is Linear and type(b) is Linear:
+            if kind.is_int:
+                new = compare.compare(self, t, a, b, e.a.dtype)
+                return e if same(new, e) else new
+        x, y = self._expr(a, e.a), self._expr(b, e.b)
+        if kind.is_float:
+            out = floats.comparison(self, t, x, y)
+        elif kind.is_int or kind.code == "bool":
+            out = data.comparison(self, t, x, y)
+            if out is None and is_exact(x) and is_exact(y) and not is_exact(e):
+                # It would compare mathematical values now: they must be the reduced ones.
+                if not (data.safe(self, x, e.a.dtype) and data.safe(self, y, e.a.dtype)):
+                    return e  # type: ignore[no-any-return]
+        else:
+            out = None
+        if out is not None:
+            return out
+        return e if x is e.a and y is e.b else t(x, y)  # type: ignore[no-any-return]
+
+    def _cast(self, e: Any) -> Any:
+        kind = info(e.dtype)
+        source = info(e.value.dtype)
+        if kind.is_int and kind.lanes == 1 and (source.is_int or source.code == "bool"):
+            out = self._visit(e.value)
+            if type(out) is Linear:
+                low, high = bounds.range_of_linear(self, out)
+                least, most = dtype_bounds(e.dtype)
+                if out.is_const:
+                    return Linear({}, wrap(out.const, e.dtype))
+                if low is not None and high is not None and least <= low and high <= most:
+                    return out
+                inner = self._expr(out, e.value)
+                made = make_atom(Cast, (e.dtype, out.key()), e if inner is e.value else Cast(e.dtype, inner))
+                return Linear({made: 1})
+            if source.code == "bool" and is_exact(e.value):
+                value = out
+                if type(value) is IntImm:
+                    return Linear({}, value.value)
+                expr = e if value is e.value else Cast(e.dtype, value)
+                return Linear({make_atom(Cast, (e.dtype, key_of(value)), expr): 1})
+        new = cast_rules.cast(self, e)
+        if kind.is_int and new is not e and is_exact(new):
+            return self._turned(new, e)
+        return new
+
+    def _choice(self, e: Any) -> Any:
+        """Select and if_then_else."""
+        kind = info(e.dtype)
+        is_select = type(e) is Select
+        if kind.is_int and kind.lanes == 1 and is_exact(e):
+            parts = (e.condition, e.true_value, e.false_value) if is_select else e.args
+            test, yes, no = select.branches(self, *parts)
+            if type(test) is IntImm:
+                return self.linear(yes if test.value else no)
+            a, b = self.linear(yes), self.linear(no)
+            assert a is not None and b is not None
+            if a.key() == b.key():
+                return a
+            if test is parts[0] and yes is parts[1] and no is parts[2]:
+                new = e
+            else:
+                new = Select(test, yes, no) if is_select else e.replace(args=(test, yes, no))
+            tag = Select if is_select else "if_then_else"
+            return Linear({make_atom(tag, (key_of(test), a.key(), b.key()), new): 1})
+        new = select.select(self, e) if is_select else select.if_then_else(self, e)
+        if kind.is_int and kind.lanes == 1 and new is not e:
+            parts = new.children()[1:] if type(new) is type(e) else ()
+            return self._turned(new, e, *parts)
+        return new
+
+    def _call(self, e: Any) -> Any:
+        op = e.op
+        if op in TRANSPARENT:
+            if op == "if_then_else":
+                return self._choice(e)
+            return self._visit(e.args[0]) if info(e.dtype).is_int else e.map_children(self.simplify)
+        known = OPS.get(op) if isinstance(op, str) else None
+        if known is not None and (known.group == "bits" or op == "abs"):
+            new = data.bits(self, e)
+            if new is not e and info(e.dtype).is_int and info(e.dtype).lanes == 1 and is_exact(new):
+                return self._turned(new, e)
+            return new
+        if known is not None and known.group == "math":
+            return floats.math_call(self, e)
+        return e.map_children(self.simplify)
+
+    def _let(self, e: Any) -> Any:
+        if info(e.dtype).is_int and is_exact(e):
+            new = select.let(self, e)
+            if type(new) is not Let:
+                return self._visit(new)
+            atom = make_atom(Let, (new.var, key_of(new.value), key_of(new.body)), new)
+            return Linear({atom: 1})
+        new = select.let(self, e)
+        return self._turned(new, e) if info(e.dtype).is_int and new is not e else new
+
+    def _vector(self, e: Any) -> Expr:
+        """Vectors: the operands are simplified; two broadcasts are computed before they are spread."""
+        new = e.map_children(self.simplify)
+        if new is not e and info(e.dtype).is_int and is_exact(new) and not is_exact(e):
+            return e  # type: ignore[no-any-return]
+        a, b = getattr(new, "a", None), getattr(new, "b", None)
+        if type(a) is Broadcast and type(b) is Broadcast:
+            return Broadcast(self.simplify(type(new)(a.value, b.value)), a.lanes)
+        if type(a) is Ramp and type(b) is Broadcast and type(new) in (Add, Sub):
+            return Ramp(self.simplify(type(new)(a.base, b.value)), a.stride, a.lanes)
+        if type(a) is Broadcast and type(b) is Ramp and type(new) is Add:
+            return Ramp(self.simplify(Add(a.value, b.base)), b.stride, b.lanes)
+        if type(a) is Ramp and type(b) is Broadcast and type(new) is Mul:
+            base = self.simplify(Mul(a.base, b.value))
+            return Ramp(base, self.simplify(Mul(a.stride, b.value)), a.lanes)
+        return new  # type: ignore[no-any-return]
+
+    def _below(self, e: Any) -> Expr:
+        new = e.map_children(self.simplify)
+        if new is not e and info(e.dtype).is_int and type(e) is not BufferLoad:
+            if is_exact(new) and not is_exact(e):
+                return e  # type: ignore[no-any-return]
+        return new  # type: ignore[no-any-return]
+
+    def has_effect(self, e: Any) -> bool:
+        """Whether evaluating ``e`` does, or depends on, more than its operands and buffers say."""
+        stack = [e]
+        while stack:
+            n = stack.pop()
+            t = type(n)
+            if t is Call and effect_of(n.op) not in ("pure", "hint"):
+                return True
+            if t is not IntImm and t is not Var:
+                stack.extend(n.children())
+        return False
+
+
+def _spine(e: Any, leaves: list[tuple[Any, int]]) -> tuple[int, int]:
+    """Flatten sums and constant multiples: the constant part, and how many leaves and constants there are."""
+    const = count = 0
+    stack = [(e, 1)]
+    while stack:
+        n, k = stack.pop()
+        t = type(n)
+        if t is IntImm:
+            const += k * n.value
+            count += 1
+        elif t is Add:
+            stack.append((n.b, k))
+            stack.append((n.a, k))
+        elif t is Sub:
+            stack.append((n.b, -k))
+            stack.append((n.a, k))
+        elif t is Mul and type(n.b) is IntImm:
+            count += n.b.value in (0, 1)
+            stack.append((n.a, k * n.b.value))
+        elif t is Mul and type(n.a) is IntImm:
+            count += n.a.value in (0, 1)
+            stack.append((n.b, k * n.a.value))
+        else:
+            leaves.append((n, k))
+            count += 1
+    return const, count
+
+
+def _respine(e: Any, leaves: Iterator[Expr]) -> Expr:
+    """The sum with its leaves, in order, replaced."""
+    t = type(e)
+    if t is IntImm:
+        return e  # type: ignore[no-any-return]
+    if t is Add or t is Sub:
+        a = _respine(e.a, leaves)
+        b = _respine(e.b, leaves)
+        return e if a is e.a and b is e.b else t(a, b)  # type: ignore[no-any-return]
+    if t is Mul and type(e.b) is IntImm:
+        a = _respine(e.a, leaves)
+        return e if a is e.a else Mul(a, e.b)
+    if t is Mul and type(e.a) is IntImm:
+        b = _respine(e.b, leaves)
+        return e if b is e.b else Mul(e.a, b)
+    return next(leaves)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two expressions are the same tree (spans aside)."""
+    if a is b:
+        return True
+    t = type(a)
+    if t is not type(b) or t is Var or a.dtype != b.dtype:
+        return False
+    if t is IntImm or t is FloatImm:
+        return repr(a.value) == repr(b.value)
+    if t is BufferLoad and a.buffer is not b.buffer:
+        return False
+    if t is Call and a.op != b.op:
+        return False
+    if t is Let and a.var is not b.var:
+        return False
+    if t is StringImm or t is GlobalVar:
+        return False
+    x, y = a.children(), b.children()
+    return len(x) == len(y) and all(same(p, q) for p, q in zip(x, y, strict=True))
+
+
+_COMPARISONS = frozenset({EQ, NE, LT, LE, GT, GE})
+_EXACT: dict[type, Callable[[Analyzer, Linear, Linear, str], Linear]] = {
+    FloorDiv: div.floordiv,
+    FloorMod: mod.floormod,
+    Div: trunc.truncdiv,
+    Mod: trunc.truncmod,
+    Min: minmax.minimum,
+    Max: minmax.maximum,
+}
+_VISITORS: dict[type, Callable[[Analyzer, Any], Any]] = {
+    **dict.fromkeys((Add, Sub), Analyzer._arith),
+    Mul: Analyzer._arith,
+    **dict.fromkeys(_EXACT, Analyzer._binary),
+    **dict.fromkeys(_COMPARISONS, Analyzer._compare),
+    And: logic.conjunction,
+    Or: logic.disjunction,
+    Not: logic.logical_not,
+    Select: Analyzer._choice,
+    Cast: Analyzer._cast,
+    Call: Analyzer._call,
+    Let: Analyzer._let,
+    BufferLoad: Analyzer._below,
+    Ramp: Analyzer._below,
+    Broadcast: Analyzer._below,
+}
+
+
+def simplify(e: Expr) -> Expr:
+    """``e`` simplified without any context.
+
+    >>> i = Var("i")
+    >>> simplify(i * 4 + 0) is simplify(i) , type(simplify(i - i)).__name__
+    (False, 'IntImm')
+    """
+    return Analyzer().simplify(e)
+
+
+def can_prove(condition: Expr) -> bool:
+    """Whether the condition holds for all values of its variables."""
+    return Analyzer().can_prove(condition)
+
+
+__all__ = ["FALSE", "TRUE", "Analyzer", "NotLinear", "can_prove", "simplify", "to_linear"]

@@ -1,0 +1,116 @@
+"""Rules for comparisons of exact integers."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING, Any
+
+from tirscript.ir.expr import EQ, FALSE, GE, GT, LE, LT, NE, TRUE, Expr
+
+from ..bounds import range_of_linear
+from ..linear import AtomKey, Linear
+from ..modular import modular_of_linear
+
+if TYPE_CHECKING:
+    from ..analyzer import Analyzer
+
+
+def decide(cx: Analyzer, kind: type, a: Linear, b: Linear) -> bool | None:
+    """Whether the comparison holds; None where it is not known."""
+    d = b - a
+    if kind is LT:
+        return True if cx.nonnegative(d.shift(-1)) else False if cx.nonnegative(d.scale(-1)) else None
+    if kind is LE:
+        return True if cx.nonnegative(d) else False if cx.nonnegative(d.scale(-1).shift(-1)) else None
+    if kind is GT:
+        return decide(cx, LT, b, a)
+    if kind is GE:
+        return decide(cx, LE, b, a)
+    equal = _equal(cx, d)
+    return equal if kind is EQ or equal is None else not equal
+
+
+def _equal(cx: Analyzer, d: Linear) -> bool | None:
+    if d.is_const:
+        return d.const == 0
+    g = gcd(*d.terms.values())
+    if d.const % g:
+        return False
+    m, r = modular_of_linear(cx, d)
+    if (r % m if m else r) != 0:
+        return False
+    below = d.scale(-1)
+    if cx.nonnegative(d.shift(-1)) or cx.nonnegative(below.shift(-1)):
+        return False
+    if cx.nonnegative(d) and cx.nonnegative(below):
+        return True
+    return None
+
+
+def compare(cx: Analyzer, kind: Any, a: Linear, b: Linear, dtype: str) -> Expr:
+    """The comparison, decided or in its normal form: positive terms left, negative right, constants last."""
+    known = decide(cx, kind, a, b)
+    if known is not None:
+        return TRUE if known else FALSE
+    d = a - b
+    g = gcd(*d.terms.values())
+    if kind is EQ or kind is NE:
+        if g > 1:
+            d = Linear({x: k // g for x, k in d.terms.items()}, d.const // g)
+        return _build(kind, d, dtype)
+    # a < b: d + 1 <= 0; a <= b: d <= 0; the others with the sign turned.
+    strict = kind is LT or kind is GT
+    up = d if kind is LT or kind is LE else d.scale(-1)
+    top = -up.const - (1 if strict else 0)  # sum of terms <= top
+    terms = up.terms
+    if g > 1:
+        terms, top = {x: k // g for x, k in terms.items()}, top // g
+    reduced = _without_inner(cx, terms, top)
+    if reduced is not None:
+        terms, top = reduced
+    low, high = range_of_linear(cx, Linear(terms))
+    if low is not None and low > top:
+        return FALSE
+    if high is not None and high <= top:
+        return TRUE
+    sign = 1 if kind is LT or kind is LE else -1
+    limit = top + 1 if strict else top
+    return _build(kind, Linear({x: k * sign for x, k in terms.items()}, -sign * limit), dtype)
+
+
+def _without_inner(
+    cx: Analyzer, terms: dict[AtomKey, int], top: int
+) -> tuple[dict[AtomKey, int], int] | None:
+    """``g * x + s <= top`` iff ``x <= (top - s) // g``, where that is the same for all ``s``."""
+    sizes = sorted({abs(k) for k in terms.values()}, reverse=True)
+    for g in sizes:
+        if g == 1:
+            break
+        s = {x: k for x, k in terms.items() if k % g}
+        if not s or len(s) == len(terms):
+            continue
+        low, high = range_of_linear(cx, Linear(s))
+        if low is None or high is None:
+            continue
+        if (top - low) // g == (top - high) // g:
+            return {x: k // g for x, k in terms.items() if k % g == 0}, (top - low) // g
+    return None
+
+
+def _build(kind: Any, d: Linear, dtype: str) -> Expr:
+    """``d kind 0`` with the negative terms on the right; the constant right, or left if that is positive
+    and the right has terms."""
+    left = {x: k for x, k in d.terms.items() if k > 0}
+    right = {x: -k for x, k in d.terms.items() if k < 0}
+    if not left:
+        return _flip(kind)(Linear(right).to_expr(dtype), Linear({}, d.const).to_expr(dtype))  # type: ignore[no-any-return]
+    if right and d.const > 0:
+        return kind(Linear(left, d.const).to_expr(dtype), Linear(right).to_expr(dtype))  # type: ignore[no-any-return]
+    return kind(Linear(left).to_expr(dtype), Linear(right, -d.const).to_expr(dtype))  # type: ignore[no-any-return]
+
+
+_TURNED: dict[type, type] = {LT: GT, LE: GE, GT: LT, GE: LE, EQ: EQ, NE: NE}
+
+
+def _flip(kind: Any) -> Any:
+    return _TURNED[kind]
