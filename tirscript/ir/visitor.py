@@ -199,9 +199,12 @@ def substitute(root: N, variables: Mapping[Var, Expr], buffers: Mapping[Buffer, 
     """
     if not variables and not buffers:
         return root
+    return _substitute(root, variables, buffers or {}, skip=not buffers)
+
+
+def _substitute(root: N, variables: Mapping[Var, Expr], buffers: Mapping[Buffer, Buffer], skip: bool) -> N:
     keys = variables.keys()
-    known: dict[Buffer, Buffer] = dict(buffers or {})
-    skip = not buffers
+    known: dict[Buffer, Buffer] = dict(buffers)
 
     def buffer(b: Buffer) -> Buffer:
         new = known.get(b)
@@ -364,7 +367,8 @@ def fresh_copy(root: N) -> N:
     for b in own:
         new = _map_buffer(b, var)
         buffers[b] = b.replace() if new is b else new
-    copy = substitute(root, variables, buffers)
+    # Loops and blocks bind what is renamed here, so none may be skipped for having no free variable of it.
+    copy = _substitute(root, variables, buffers, skip=False)
     return _renew(copy, variables, labels, buffers)  # type: ignore[no-any-return]
 
 
