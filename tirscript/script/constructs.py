@@ -393,3 +393,21 @@ def not_yet(name: str) -> Any:
     refuse.__doc__ = "Known from TVM, not supported yet."
     refuse.not_yet = True  # type: ignore[attr-defined]
     return refuse
+
+
+class _Metadata:
+    """``T.metadata["key"]``: a constant in the metadata section of the text."""
+
+    def __getitem__(self, key: str) -> Any:
+        _outside("metadata")
+
+
+metadata = _Metadata()
+
+__all__ = [
+    "Assert", "Else", "If", "LetStmt", "Then", "While", "alloc_buffer", "allocate", "allocate_const", "attr", "axis",
+    "block", "block_attr", "buffer_decl", "buffer_store", "decl_buffer", "env_thread", "evaluate", "func_attr",
+    "func_name", "func_ret", "grid", "init", "inline", "launch_thread", "let", "macro", "match_buffer", "meta_var",
+    "metadata", "parallel", "prim_func", "reads", "realize", "sblock", "sblock_alloc_buffer", "sblock_attr", "serial",
+    "target", "thread_binding", "unroll", "vectorized", "where", "writes",
+]  # fmt: skip

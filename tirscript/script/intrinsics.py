@@ -1,32 +1,141 @@
-"""The expressions of ``T``: operators, mathematics, vectors, intrinsics.  They work outside of scripts too."""
+"""The expressions of ``T``: operators, mathematics, vectors, calls, intrinsics.
+
+They are ordinary functions that build expressions, in a script and outside of one.
+"""
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tirscript.diagnostics import TirscriptError
+from tirscript.diagnostics import NotYetError, TirscriptError
 from tirscript.ir import dtype as dt
+from tirscript.ir import expr as nodes
 from tirscript.ir import ops
-from tirscript.ir.expr import Expr
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import Expr, GlobalVar, const_int
+from tirscript.ir.op import OPS
 
 
-def _name(f: Any, name: str, doc: str) -> Any:
+def _dtype(value: Any) -> str:
+    """``value``, a dtype in any spelling, as a string."""
+    try:
+        return dt.normalize(getattr(value, "dtype", value))
+    except (ValueError, TypeError) as e:
+        raise TirscriptError(str(e), code="dtype") from None
+
+
+def _lanes(value: Any) -> int:
+    if isinstance(value, nodes.IntImm):
+        value = value.value
+    if isinstance(value, Expr):
+        raise NotYetError("vectors whose length is known at run time are not supported yet", code="not-yet")
+    if not isinstance(value, int) or value < 1:
+        raise TirscriptError(f"a number of lanes is a positive integer, this is {value!r}", code="lanes")
+    return value
+
+
+# ---- mathematics
+
+_MATH = {
+    "exp": "e to the power x.", "exp2": "2 to the power x.", "exp10": "10 to the power x.",
+    "log": "The natural logarithm.", "log2": "The logarithm to base 2.", "log10": "The logarithm to base 10.",
+    "log1p": "The natural logarithm of 1 + x.",
+    "sin": "The sine.", "cos": "The cosine.", "tan": "The tangent.",
+    "asin": "The inverse sine.", "acos": "The inverse cosine.", "atan": "The inverse tangent.",
+    "sinh": "The hyperbolic sine.", "cosh": "The hyperbolic cosine.", "tanh": "The hyperbolic tangent.",
+    "asinh": "The inverse hyperbolic sine.", "acosh": "The inverse hyperbolic cosine.",
+    "atanh": "The inverse hyperbolic tangent.",
+    "sqrt": "The square root.", "rsqrt": "1 / sqrt(x).", "sigmoid": "1 / (1 + exp(-x)).",
+    "erf": "The error function.",
+    "floor": "The largest whole number not above x.", "ceil": "The smallest whole number not below x.",
+    "round": "The nearest whole number, ties away from zero.",
+    "nearbyint": "The nearest whole number, ties to even.", "trunc": "The whole part, toward zero.",
+    "isnan": "Whether x is no number.", "isinf": "Whether x is infinite.", "isfinite": "Whether x is finite.",
+}  # fmt: skip
+_MATH2 = {
+    "atan2": "The angle of the point (y, x), given as atan2(y, x).",
+    "fmod": "The remainder of the truncating quotient, with the sign of x.",
+    "hypot": "sqrt(x * x + y * y).", "copysign": "x with the sign of y.",
+    "nextafter": "The next float after x toward y.", "ldexp": "x times 2 to the power y.",
+}  # fmt: skip
+
+
+def _named(f: Any, name: str, doc: str) -> Any:
     f.__name__ = f.__qualname__ = name
     f.__doc__ = doc
     return f
 
 
-def _unary(name: str, doc: str, *, python: Callable[[Any], Any] | None = None) -> Callable[[Any], Expr]:
+def _unary(name: str, doc: str) -> Callable[[Any], Expr]:
     def function(x: Any) -> Expr:
         return ops.math_call(name, x)
 
-    return _name(function, name, doc)  # type: ignore[no-any-return]
+    return _named(function, name, doc)  # type: ignore[no-any-return]
 
 
-exp = _unary("exp", "e to the power x.")
-sqrt = _unary("sqrt", "The square root.")
+def _binary(name: str, doc: str) -> Callable[[Any, Any], Expr]:
+    def function(x: Any, y: Any) -> Expr:
+        return ops.math_call(name, x, y)
+
+    return _named(function, name, doc)  # type: ignore[no-any-return]
+
+
+globals().update({name: _unary(name, doc) for name, doc in _MATH.items()})
+globals().update({name: _binary(name, doc) for name, doc in _MATH2.items()})
+
+
+def fma(x: Any, y: Any, z: Any) -> Expr:
+    """x * y + z, rounded once."""
+    return ops.math_call("fma", x, y, z)
+
+
+def abs(x: Any) -> Expr:
+    """The absolute value."""
+    return ops.absolute(x)
+
+
+def fabs(x: Any) -> Expr:
+    """The absolute value of a float."""
+    return ops.math_call("fabs", x)
+
+
+def pow(x: Any, y: Any) -> Expr:
+    """x to the power y."""
+    return ops.power(x, y)
+
+
+def popcount(x: Any) -> Expr:
+    """The number of bits that are set."""
+    return ops.call("popcount", _integer(x, "popcount"))
+
+
+def clz(x: Any) -> Expr:
+    """The number of leading zero bits; the width for 0."""
+    return ops.call("clz", _integer(x, "clz"))
+
+
+def _integer(x: Any, name: str) -> Expr:
+    expr = ops.as_expr(x)
+    if not dt.is_int(expr.dtype):
+        raise TirscriptError(f"{name} takes integers, this is {expr.dtype}", code="dtype-mismatch")
+    return expr
+
+
+def q_multiply_shift(x: Any, y: Any, q: Any, s: Any) -> Expr:
+    """round(x * y * 2^-s) of a fixed-point x and a multiplier y with q fractional bits."""
+    return ops.call("q_multiply_shift", x, y, q, s)
+
+
+def q_multiply_shift_per_axis(
+    x: Any, y: Any, ls: Any, rs: Any, q: Any, is_lshift_required: Any, is_rshift_required: Any
+) -> Expr:
+    """``q_multiply_shift`` with shifts for each channel."""
+    return ops.call("q_multiply_shift_per_axis", x, y, ls, rs, q, is_lshift_required, is_rshift_required)
+
+
+# ---- operators
 
 
 def max(a: Any, b: Any) -> Expr:
@@ -39,9 +148,691 @@ def min(a: Any, b: Any) -> Expr:
     return ops.minimum(a, b)
 
 
+def floordiv(a: Any, b: Any) -> Expr:
+    """The quotient rounded down: ``a // b``."""
+    return ops.floordiv(a, b)
+
+
+def floormod(a: Any, b: Any) -> Expr:
+    """The remainder with the sign of b: ``a % b``."""
+    return ops.floormod(a, b)
+
+
+def truncdiv(a: Any, b: Any) -> Expr:
+    """The quotient of integers, rounded toward zero."""
+    return ops.truncdiv(a, b)
+
+
+def truncmod(a: Any, b: Any) -> Expr:
+    """The remainder of integers with the sign of a."""
+    return ops.truncmod(a, b)
+
+
+def ceildiv(lhs: Any, rhs: Any) -> Expr:
+    """The quotient rounded up."""
+    return ops.ceildiv(lhs, rhs)
+
+
+def bitwise_and(x: Any, y: Any) -> Expr:
+    """``x & y``"""
+    return ops.bitwise_and(x, y)
+
+
+def bitwise_or(x: Any, y: Any) -> Expr:
+    """``x | y``"""
+    return ops.bitwise_or(x, y)
+
+
+def bitwise_xor(x: Any, y: Any) -> Expr:
+    """``x ^ y``"""
+    return ops.bitwise_xor(x, y)
+
+
+def bitwise_not(x: Any) -> Expr:
+    """``~x``"""
+    return ops.bitwise_not(x)
+
+
+def shift_left(x: Any, y: Any) -> Expr:
+    """``x << y``; 0 where y is negative or not below the width."""
+    return ops.shift_left(x, y)
+
+
+def shift_right(x: Any, y: Any) -> Expr:
+    """``x >> y``; the sign where y is negative or not below the width."""
+    return ops.shift_right(x, y)
+
+
+def Add(a: Any, b: Any) -> Expr:
+    """``a + b``"""
+    return ops.add(a, b)
+
+
+def Sub(a: Any, b: Any) -> Expr:
+    """``a - b``"""
+    return ops.sub(a, b)
+
+
+def Mul(a: Any, b: Any) -> Expr:
+    """``a * b``"""
+    return ops.mul(a, b)
+
+
+def Div(a: Any, b: Any) -> Expr:
+    """``a / b`` of floats, the truncating quotient of integers."""
+    x, y = ops.promote(a, b)
+    return ops.div(x, y) if dt.is_float(x.dtype) else ops.truncdiv(x, y)
+
+
+def Mod(a: Any, b: Any) -> Expr:
+    """The remainder of the truncating quotient."""
+    return ops.truncmod(a, b)
+
+
+def FloorDiv(a: Any, b: Any) -> Expr:
+    """``a // b``"""
+    return ops.floordiv(a, b)
+
+
+def FloorMod(a: Any, b: Any) -> Expr:
+    """``a % b``"""
+    return ops.floormod(a, b)
+
+
+def Min(a: Any, b: Any) -> Expr:
+    """The smaller one."""
+    return ops.minimum(a, b)
+
+
+def Max(a: Any, b: Any) -> Expr:
+    """The larger one."""
+    return ops.maximum(a, b)
+
+
+def EQ(a: Any, b: Any) -> Expr:
+    """``a == b``"""
+    return ops.eq(a, b)
+
+
+def NE(a: Any, b: Any) -> Expr:
+    """``a != b``"""
+    return ops.ne(a, b)
+
+
+def LT(a: Any, b: Any) -> Expr:
+    """``a < b``"""
+    return ops.lt(a, b)
+
+
+def LE(a: Any, b: Any) -> Expr:
+    """``a <= b``"""
+    return ops.le(a, b)
+
+
+def GT(a: Any, b: Any) -> Expr:
+    """``a > b``"""
+    return ops.gt(a, b)
+
+
+def GE(a: Any, b: Any) -> Expr:
+    """``a >= b``"""
+    return ops.ge(a, b)
+
+
+def And(a: Any, b: Any) -> Expr:
+    """``a and b``"""
+    return ops.logical_and(a, b)
+
+
+def Or(a: Any, b: Any) -> Expr:
+    """``a or b``"""
+    return ops.logical_or(a, b)
+
+
+def Not(a: Any) -> Expr:
+    """``not a``"""
+    return ops.logical_not(a)
+
+
+def if_then_else(cond: Any, t: Any, f: Any) -> Expr:
+    """t where cond holds, else f; only the one needed is evaluated."""
+    return ops.if_then_else(cond, t, f)
+
+
+def Select(condition: Any, true_value: Any, false_value: Any) -> Expr:
+    """true_value where the condition holds, else false_value; both are evaluated."""
+    return ops.select(condition, true_value, false_value)
+
+
+def likely(cond: Any) -> Expr:
+    """The condition, with the hint that it usually holds."""
+    return ops.call("likely", cond)
+
+
+# ---- constants, conversions, variables
+
+
 def cast(value: Any, dtype: Any) -> Expr:
+    """``value`` converted to ``dtype``: floats saturate to integers, integers wrap."""
+    return ops.cast(value, _dtype(dtype))
+
+
+def Cast(dtype: Any, value: Any) -> Expr:
     """``value`` converted to ``dtype``."""
-    return ops.cast(value, dt.normalize(dtype))
+    return ops.cast(value, _dtype(dtype))
 
 
-__all__ = ["builtins", "cast", "dt", "exp", "max", "min", "sqrt", "TirscriptError"]
+def reinterpret(dtype: Any, value: Any) -> Expr:
+    """The bits of ``value`` as another dtype."""
+    if isinstance(dtype, Expr) and not isinstance(value, Expr):
+        dtype, value = value, dtype
+    return nodes.Call(_dtype(dtype), "reinterpret", (ops.as_expr(value),))
+
+
+def min_value(dtype: Any) -> Expr:
+    """The smallest finite value of the dtype."""
+    return _extreme(_dtype(dtype), -1)
+
+
+def max_value(dtype: Any) -> Expr:
+    """The largest finite value of the dtype."""
+    return _extreme(_dtype(dtype), 1)
+
+
+def _extreme(dtype: str, sign: int) -> Expr:
+    kind = dt.info(dtype)
+    if kind.is_int or kind.code == "bool":
+        return ops.const(dt.bounds(kind.base)[0 if sign < 0 else 1], dtype)
+    largest = {"float64": 1.7976931348623157e308, "float32": 3.4028234663852886e38}.get(kind.base)
+    if largest is None:
+        largest = ops._FLOATS[kind.base][2]
+    return ops.const(sign * largest, dtype)
+
+
+def infinity(dtype: Any) -> Expr:
+    """Positive infinity of a float dtype."""
+    name = _dtype(dtype)
+    if not dt.is_float(name):
+        raise TirscriptError(f"{name} has no infinity", code="dtype-mismatch")
+    return ops.const(float("inf"), name)
+
+
+def IntImm(dtype: Any, value: int) -> Expr:
+    """An integer constant."""
+    return ops.const(int(value), _dtype(dtype))
+
+
+def FloatImm(dtype: Any, value: float) -> Expr:
+    """A float constant."""
+    return ops.const(float(value), _dtype(dtype))
+
+
+def StringImm(value: str) -> Expr:
+    """A string constant."""
+    return nodes.StringImm(str(value))
+
+
+def large_uint_imm(low: Any, high: Any) -> Expr:
+    """The uint64 constant with these two halves."""
+    return nodes.Call("uint64", "large_uint_imm", (ops.as_expr(low), ops.as_expr(high)))
+
+
+def var(dtype: Any = "int32", name: str = "v") -> Any:
+    """A variable: ``n = T.var("int32")``."""
+    return Var(name, dtype)
+
+
+def Var(name: str = "v", dtype: Any = "int32") -> Any:
+    """A variable."""
+    said = _dtype(dtype)
+    return nodes.Var(name, said, dt.is_int(said))
+
+
+def SizeVar(name: str = "n", dtype: Any = "int32") -> Any:
+    """A variable that is not negative: here a plain one."""
+    return Var(name, dtype)
+
+
+def ptr(dtype: Any, storage_scope: str = "global") -> Any:
+    """A pointer variable."""
+    return nodes.Var("ptr", "handle", False, (_dtype(dtype), storage_scope))
+
+
+def buffer_var(dtype: Any, storage_scope: str = "global") -> Any:
+    """A pointer variable."""
+    return nodes.Var("ptr", "handle", False, (_dtype(dtype), storage_scope))
+
+
+def Range(begin: Any, end: Any = None) -> nodes.Range:
+    """The interval from begin to end, from 0 with one argument."""
+    if end is None:
+        begin, end = 0, begin
+    low, high = ops.index(begin), ops.index(end)
+    if isinstance(low, nodes.IntImm) and isinstance(high, nodes.IntImm):
+        return nodes.Range(low, ops.const(high.value - low.value, high.dtype))
+    return nodes.Range(low, ops._offset_from(high, low) if not _is_zero(low) else high)
+
+
+def _is_zero(e: Expr) -> bool:
+    return isinstance(e, nodes.IntImm) and e.value == 0
+
+
+_AXIS_KINDS = {
+    "S": "spatial", "R": "reduce", "C": "scan", "O": "opaque", "DataPar": "spatial", "CommReduce": "reduce",
+    "Ordered": "scan", "Opaque": "opaque", "ThreadIndex": "thread", 0: "spatial", 1: "thread", 2: "reduce",
+    3: "scan", 4: "opaque",
+}  # fmt: skip
+
+
+def iter_var(var: Any, dom: Any = None, iter_type: Any = "DataPar", thread_tag: str = "") -> nodes.IterVar:
+    """An axis as a value, for attributes."""
+    kind = _AXIS_KINDS.get(iter_type, iter_type)
+    if kind not in ("spatial", "reduce", "scan", "opaque", "thread"):
+        raise TirscriptError(f"{iter_type!r} is no kind of axis", code="axis-kinds")
+    if isinstance(dom, tuple) and len(dom) == 2:
+        dom = Range(*dom)
+    if dom is not None and not isinstance(dom, nodes.Range):
+        dom = Range(dom)
+    made = nodes.Var(var, "int32" if dom is None else dom.extent.dtype) if isinstance(var, str) else var
+    return nodes.IterVar(made, dom, kind, thread_tag)
+
+
+def IterVar(dom: Any, var: Any, iter_type: Any = 0, thread_tag: str = "") -> nodes.IterVar:
+    """An axis as a value, in the order of arguments of the node."""
+    return iter_var(var, dom, iter_type, thread_tag)
+
+
+# ---- vectors
+
+
+def Ramp(base: Any, stride: Any, lanes: Any) -> Expr:
+    """The vector base, base + stride, ..."""
+    x, y = ops.promote(base, stride)
+    return nodes.Ramp(x, y, _lanes(lanes)) if _lanes(lanes) != 1 else x
+
+
+def ramp(base: Any, stride: Any, lanes: Any) -> Expr:
+    """The vector base, base + stride, ..."""
+    return Ramp(base, stride, lanes)
+
+
+def Broadcast(value: Any, lanes: Any) -> Expr:
+    """A value in every lane."""
+    count = _lanes(lanes)
+    return nodes.Broadcast(ops.as_expr(value), count) if count != 1 else ops.as_expr(value)
+
+
+def broadcast(value: Any, lanes: Any) -> Expr:
+    """A value in every lane."""
+    return Broadcast(value, lanes)
+
+
+def Shuffle(vectors: Sequence[Any], indices: Sequence[Any]) -> Expr:
+    """The elements with these indices of the vectors, put one after the other."""
+    if not vectors or not indices:
+        raise TirscriptError("T.Shuffle needs vectors and indices", code="arity")
+    exprs = tuple([ops.as_expr(v) for v in vectors])
+    chosen = tuple([ops.index(i) for i in indices])
+    base = dt.info(exprs[0].dtype).base
+    total = 0
+    for e in exprs:
+        if dt.info(e.dtype).base != base:
+            raise TirscriptError(f"vectors of {base} and {e.dtype} do not mix", code="dtype-mismatch")
+        total += dt.lanes(e.dtype)
+    for i in chosen:
+        if isinstance(i, nodes.IntImm) and not 0 <= i.value < total:
+            raise TirscriptError(f"index {i.value} is outside the {total} elements", code="out-of-bounds")
+    return nodes.Shuffle(exprs, chosen)
+
+
+def vectorlow(dtype: Any, vec: Any) -> Expr:
+    """The lower half of a vector."""
+    return nodes.Call(_dtype(dtype), "vectorlow", (ops.as_expr(vec),))
+
+
+def vectorhigh(dtype: Any, vec: Any) -> Expr:
+    """The upper half of a vector."""
+    return nodes.Call(_dtype(dtype), "vectorhigh", (ops.as_expr(vec),))
+
+
+def vectorcombine(dtype: Any, vec1: Any, vec2: Any) -> Expr:
+    """Two vectors as one."""
+    return nodes.Call(_dtype(dtype), "vectorcombine", (ops.as_expr(vec1), ops.as_expr(vec2)))
+
+
+def vscale() -> Expr:
+    """The factor of scalable vectors."""
+    return ops.call("vscale")
+
+
+def get_active_lane_mask(dtype: Any, base: Any, limit: Any) -> Expr:
+    """Which lanes of ``base, base + 1, ...`` are below the limit."""
+    return nodes.Call(_dtype(dtype), "get_active_lane_mask", (ops.as_expr(base), ops.as_expr(limit)))
+
+
+def dp4a(vec1: Any, vec2: Any, acc: Any = 0) -> Expr:
+    """The dot product of two vectors of four 8-bit integers, added to acc."""
+    return nodes.Call("int32", "dp4a", (ops.as_expr(vec1), ops.as_expr(vec2), ops.as_expr(acc)))
+
+
+# ---- lets, reducers, index maps
+
+
+def Let(expr: Any, where: Mapping[Any, Any]) -> Expr:
+    """``expr`` with variables standing for values: ``T.Let(x * x, where={x: 3})``."""
+    body = ops.as_expr(expr)
+    for name, value in reversed(list(where.items())):
+        if not isinstance(name, nodes.Var):
+            raise TirscriptError("`where` maps variables to values", code="let")
+        body = nodes.Let(name, ops.cast(value, name.dtype) if not isinstance(value, Expr) else value, body)
+    return body
+
+
+def comm_reducer(combiner: Callable[..., Any], identity: Sequence[Any]) -> nodes.CommReducer:
+    """A reducer: ``T.comm_reducer(lambda x, y: x + y, [T.float32(0)])``."""
+    neutral = tuple([ops.as_expr(e) for e in (identity if isinstance(identity, (list, tuple)) else [identity])])
+    names = parameter_names(combiner)
+    n = len(neutral)
+    if len(names) != 2 * n:
+        raise TirscriptError(
+            f"a reducer of {n} value{'s' if n != 1 else ''} has {2 * n} parameters, this has {len(names)}", code="arity"
+        )
+    dtypes = [e.dtype for e in neutral] * 2
+    variables = [nodes.Var(name, d, False) for name, d in zip(names, dtypes, strict=True)]
+    result = combiner(*variables)
+    results = tuple(result) if isinstance(result, (list, tuple)) else (result,)
+    if len(results) != n:
+        raise TirscriptError(f"the combiner gives {len(results)} values for {n} identities", code="arity")
+    exprs = tuple([ops.as_expr(r, d) for r, d in zip(results, dtypes, strict=False)])
+    return nodes.CommReducer(tuple(variables[:n]), tuple(variables[n:]), exprs, neutral)
+
+
+def CommReducer(lhs: Sequence[Any], rhs: Sequence[Any], result: Sequence[Any], identity_element: Sequence[Any]) -> Any:
+    """A reducer of its parts."""
+    results = tuple([ops.as_expr(r) for r in result])
+    return nodes.CommReducer(tuple(lhs), tuple(rhs), results, tuple([ops.as_expr(e) for e in identity_element]))
+
+
+def parameter_names(f: Any) -> list[str]:
+    """The names of the positional parameters of a function or a lambda of a script."""
+    names = getattr(f, "parameters", None)
+    if isinstance(names, list):
+        return names
+    code = getattr(f, "__code__", None)
+    if code is None:
+        raise TirscriptError("a function is wanted here", code="not-callable")
+    return list(code.co_varnames[: code.co_argcount])
+
+
+def index_map(mapping: Any, *, inverse_index_map: Any = None, index_dtype: str = "int32") -> Any:
+    """A map of indices: ``T.index_map(lambda i, j: (i // 4, j, i % 4))``."""
+    from tirscript.ir.index_map import IndexMap
+
+    if isinstance(mapping, IndexMap):
+        return mapping
+    inverse = inverse_index_map
+    if inverse is not None and not isinstance(inverse, IndexMap):
+        inverse = IndexMap.from_func(inverse, parameter_names(inverse), dtype=index_dtype)
+    return IndexMap.from_func(mapping, parameter_names(mapping), inverse, dtype=index_dtype)
+
+
+# ---- loads, calls, pointers
+
+
+def BufferLoad(buffer: Buffer, indices: Sequence[Any], predicate: Any = None) -> Expr:
+    """A load as a node: ``buffer[indices]``."""
+    return ops.load(buffer, list(indices)).replace(predicate=None if predicate is None else ops.as_expr(predicate))
+
+
+def Call(dtype: Any, op: Any, args: Sequence[Any]) -> Expr:
+    """A call as a node: an operator by its name, or a function of the module."""
+    name = op if isinstance(op, (str, GlobalVar)) else getattr(op, "name", str(op))
+    if isinstance(name, str):
+        name = name.rpartition(".")[2]
+    return nodes.Call(_dtype(dtype), name, tuple([_argument(a) for a in args]))
+
+
+def _argument(value: Any) -> Expr:
+    return value.data if isinstance(value, Buffer) else ops.as_expr(value)
+
+
+def address_of(obj: Any) -> Expr:
+    """The address of a buffer or of one of its elements."""
+    if isinstance(obj, Buffer):
+        obj = nodes.BufferLoad(obj, tuple([const_int(0)] * obj.ndim))
+    if not isinstance(obj, (nodes.BufferLoad, nodes.Var)):
+        raise TirscriptError("T.address_of takes a buffer or an element of one", code="address")
+    return nodes.Call("handle", "address_of", (obj,))
+
+
+def type_annotation(dtype: Any) -> Expr:
+    """A dtype as an argument, of T.tvm_access_ptr."""
+    return nodes.Call(_dtype(dtype), "type_annotation", ())
+
+
+def tvm_access_ptr(ptype: Any, data: Any, offset: Any, extent: Any, rw_mask: Any) -> Expr:
+    """A pointer to ``extent`` elements from ``offset`` on; ``rw_mask`` is 1 read, 2 write, 3 both."""
+    said = type_annotation(ptype) if not isinstance(ptype, Expr) else ptype
+    return ops.call("tvm_access_ptr", said, _argument(data), offset, extent, rw_mask)
+
+
+def undef() -> Expr:
+    """A value that is not said."""
+    return nodes.Call("int32", "undef", ())
+
+
+def assume(cond: Any) -> Expr:
+    """A condition that holds, for the compiler to use."""
+    return ops.call("assume", cond)
+
+
+def ret(value: Any = None) -> Expr:
+    """Leave the function with this value."""
+    return ops.call("ret") if value is None else ops.call("ret", value)
+
+
+def break_loop() -> Expr:
+    """``break`` as a call."""
+    return ops.call("break_loop")
+
+
+def continue_loop() -> Expr:
+    """``continue`` as a call."""
+    return ops.call("continue_loop")
+
+
+def thread_return() -> Expr:
+    """End this thread."""
+    return ops.call("thread_return")
+
+
+def call_extern(dtype: Any, func_name: Any, *args: Any) -> Expr:
+    """A call of a C function: ``T.call_extern("float32", "sinf", x)``."""
+    return _foreign("call_extern", dtype, func_name, args)
+
+
+def call_pure_extern(dtype: Any, func_name: Any, *args: Any) -> Expr:
+    """A call of a C function without effects."""
+    return _foreign("call_pure_extern", dtype, func_name, args)
+
+
+def call_llvm_intrin(dtype: Any, name: Any, *args: Any) -> Expr:
+    """A call of an LLVM intrinsic: ``T.call_llvm_intrin("float32", "llvm.fabs.f32", x)``."""
+    return _foreign("call_llvm_intrin", dtype, name, args)
+
+
+def call_llvm_pure_intrin(dtype: Any, name: Any, *args: Any) -> Expr:
+    """A call of an LLVM intrinsic without effects."""
+    return _foreign("call_llvm_pure_intrin", dtype, name, args)
+
+
+def _foreign(op: str, dtype: Any, name: Any, args: tuple[Any, ...]) -> Expr:
+    if not isinstance(name, (str, int, Expr)):
+        raise TirscriptError("the name of the function is a string", code="call")
+    return nodes.Call(_dtype(dtype), op, (ops.as_expr(name), *[_argument(a) for a in args]))
+
+
+def call_intrin(dtype: Any, func_name: Any, *args: Any) -> Expr:
+    """A call of an operator by its name: ``T.call_intrin("float32", "exp", x)``."""
+    name = str(getattr(func_name, "name", func_name)).rpartition(".")[2]
+    exprs = tuple([_argument(a) for a in args])
+    known = OPS.get(name)
+    if known is not None:
+        low, high = known.arity
+        if len(exprs) < low or (high >= 0 and len(exprs) > high):
+            raise TirscriptError(f"{name} takes {low} arguments, {len(exprs)} given", code="arity")
+    return nodes.Call(_dtype(dtype), name, exprs)
+
+
+def _simple(names: str, dtype: str, doc: str, parameters: str = "*args") -> None:
+    """Functions that pass their arguments on to the operator of their name."""
+    kinds = {"*": inspect.Parameter.VAR_POSITIONAL}
+    listed = []
+    for p in parameters.split(", ") if parameters else ():
+        kind = kinds.get(p[0], inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        name, _, default = p.lstrip("*").partition("=")
+        value = {"": inspect.Parameter.empty, "8": 8, "False": False}[default]
+        listed.append(inspect.Parameter(name, kind, default=value))
+    for name in names.split():
+        globals()[name] = _passed_on(name, dtype, doc, inspect.Signature(listed))
+
+
+def _passed_on(name: str, dtype: str, doc: str, signature: inspect.Signature) -> Any:
+    def function(*args: Any, **kwargs: Any) -> Expr:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return nodes.Call(dtype, name, tuple([_argument(a) for a in bound.args]))
+
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return _named(function, name, doc)
+
+
+_PACKED = "A call of a registered function: the name, then the arguments."
+_simple("call_packed call_cpacked call_packed_lowered call_cpacked_lowered", "int32", _PACKED)
+_simple("tvm_call_packed tvm_call_cpacked tvm_call_packed_lowered tvm_call_cpacked_lowered", "int32", _PACKED)
+_simple("anylist_getitem anylist_resetitem", "handle", "An item of a list of the virtual machine.", "list_handle, index")
+_simple(
+    "anylist_setitem_call_packed anylist_setitem_call_cpacked", "int32", _PACKED, "list_handle, index, func_name, *args"
+)
+_simple("llvm_lookup_intrinsic_id", "uint32", "The number of an LLVM intrinsic.", "name")
+_simple("isnullptr", "bool", "Whether a pointer is null.", "x")
+_simple("handle_add_byte_offset", "handle", "The pointer moved by some bytes.", "handle, offset")
+_simple("tvm_stack_alloca", "handle", "Room on the stack: a kind and a number.", "dtype_str, num")
+_simple("tvm_stack_make_shape", "handle", "A shape on the stack.")
+_simple("tvm_stack_make_array", "handle", "An array descriptor.", "data, shape, strides, ndim, arr_dtype, elem_offset")
+_simple("tvm_struct_set", "int32", "Set a field of a descriptor.", "arr, index, field, value")
+_simple("tvm_tuple", "handle", "Several values as one.")
+_simple("tvm_throw_last_error", "handle", "Throw the last error.", "")
+_simple("lookup_param", "handle", "A parameter by its name.", "param_name")
+_simple(
+    "TVMBackendAllocWorkspace", "handle", "Memory of the runtime.",
+    "device_type, device_id, nbytes, dtype_code_hint, dtype_bits_hint",
+)  # fmt: skip
+_simple("TVMBackendFreeWorkspace", "int32", "Give memory back.", "device_type, device_id, ptr")
+_simple("start_profile_intrinsic end_profile_intrinsic", "void", "A mark for the profiler.", "id")
+_simple("tvm_thread_allreduce", "handle", "A reduction over threads.")
+_simple("tvm_warp_activemask", "uint32", "The lanes of the warp that are active.", "")
+_simple(
+    "tvm_mma_sync tvm_bmma_sync", "handle", "A matrix product of fragments: D = A * B + C.",
+    "fragment_d, index_d, fragment_a, index_a, fragment_b, index_b, fragment_c, index_c",
+)  # fmt: skip
+_simple("tvm_fill_fragment", "handle", "Fill a fragment with a value.", "fragment, m, n, k, index, value")
+_simple(
+    "tvm_load_matrix_sync tvm_store_matrix_sync", "handle", "Move a fragment from or to memory.",
+    "fragment, m, n, k, index, buffer_ptr, stride, layout",
+)  # fmt: skip
+_simple("ptx_commit_group", "void", "Commit the asynchronous copies so far as a group.", "")
+_simple("ptx_wait_group", "void", "Wait until at most so many groups are pending.", "num")
+_simple("ptx_init_barrier_thread_count", "void", "Set a barrier's number of threads.", "barrier_id, thread_count")
+_simple("ptx_arrive_barrier", "void", "Arrive at a barrier.", "barrier_id")
+_simple("ptx_arrive_barrier_expect_tx", "void", "Arrive, expecting bytes.", "barrier_id, byte_count")
+_simple("ptx_wait_barrier", "void", "Wait for a barrier.", "barrier_id")
+_simple("create_barriers", "void", "Barriers in shared memory.", "barrier_count")
+_simple(
+    "make_filled_simdgroup_matrix", "void", "Fill a simdgroup matrix.", "d, index, value, col=8, row=8"
+)
+_simple(
+    "simdgroup_load simdgroup_store", "void", "Move a simdgroup matrix.",
+    "d, index, ptr, stride, col=8, row=8, transpose_matrix=False",
+)  # fmt: skip
+_simple(
+    "simdgroup_multiply_accumulate", "void", "D = A * B + C of simdgroup matrices.",
+    "d, index_d, a, index_a, b, index_b, c, index_c",
+)  # fmt: skip
+
+
+def _first_dtype(names: str, doc: str) -> None:
+    """Functions that are given the dtype first, or as a keyword."""
+    for name in names.split():
+        globals()[name] = _dtype_function(name, doc)
+
+
+def _dtype_function(name: str, doc: str) -> Any:
+    def function(dtype: Any, *args: Any) -> Expr:
+        return nodes.Call(_dtype(dtype), name, tuple([_argument(a) for a in args]))
+
+    return _named(function, name, doc)
+
+
+_first_dtype("ptx_mma ptx_mma_sp", "A matrix product of the tensor cores.")
+_first_dtype("ptx_ldmatrix", "Load a matrix from shared memory into a fragment.")
+_first_dtype("ptx_cp_async ptx_cp_async_bulk ptx_cp_async_barrier", "An asynchronous copy to shared memory.")
+_first_dtype("mma_store mma_fill", "Store or fill a fragment of ptx_mma.")
+
+
+def ptx_cp_async_barrier(barrier_id: Any) -> Expr:
+    """Let a barrier wait for the asynchronous copies so far."""
+    return nodes.Call("void", "ptx_cp_async_barrier", (ops.as_expr(barrier_id),))
+
+
+def tvm_struct_get(arr: Any, index: Any, field: Any, dtype: Any) -> Expr:
+    """A field of a descriptor."""
+    return nodes.Call(_dtype(dtype), "tvm_struct_get", tuple([_argument(a) for a in (arr, index, field)]))
+
+
+def tvm_storage_sync(storage_scope: Any, *more: Any) -> Expr:
+    """A barrier: ``T.tvm_storage_sync("shared")``."""
+    return ops.call("tvm_storage_sync", storage_scope, *more)
+
+
+def tvm_thread_invariant(cond: Any) -> Expr:
+    """A condition that is the same in all threads."""
+    return ops.call("tvm_thread_invariant", cond)
+
+
+def ignore_loop_partition(predicate: Any) -> Expr:
+    """A condition that loop partition leaves alone."""
+    return ops.call("ignore_loop_partition", predicate)
+
+
+def _shuffle_function(name: str, third: str) -> Any:
+    def function(mask: Any, value: Any, lane: Any, width: Any, warp_size: Any) -> Expr:
+        moved = ops.as_expr(value)
+        others = [ops.as_expr(a) for a in (lane, width, warp_size)]
+        return nodes.Call(moved.dtype, name, (ops.as_expr(mask), moved, *others))
+
+    return _named(function, name, f"A value of another lane of the warp, by {third}.")
+
+
+tvm_warp_shuffle = _shuffle_function("tvm_warp_shuffle", "its number")
+tvm_warp_shuffle_up = _shuffle_function("tvm_warp_shuffle_up", "a distance upward")
+tvm_warp_shuffle_down = _shuffle_function("tvm_warp_shuffle_down", "a distance downward")
+tvm_warp_shuffle_xor = _shuffle_function("tvm_warp_shuffle_xor", "a mask")
+
+
+def _atomic(name: str, doc: str) -> Any:
+    def function(ptr: Any, value: Any, *more: Any) -> Expr:
+        moved = ops.as_expr(value)
+        where = address_of(ptr) if isinstance(ptr, (Buffer, nodes.BufferLoad)) else ptr
+        return nodes.Call(moved.dtype, name, (where, moved, *[ops.as_expr(m) for m in more]))
+
+    return _named(function, name, doc)
+
+
+atomic_add = _atomic("atomic_add", "Add to memory in one step; gives the value before.")
+atomic_max = _atomic("atomic_max", "The larger one to memory in one step.")
+atomic_min = _atomic("atomic_min", "The smaller one to memory in one step.")
+
+__all__ = sorted(
+    n for n, v in list(globals().items()) if not n.startswith("_") and getattr(v, "__module__", None) == __name__
+)

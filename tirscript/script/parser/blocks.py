@@ -33,16 +33,19 @@ def _block(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
     p.has_block = True
     outer, p.items = p.items, []
     outer_block, p.block = p.block, frame
-    outer_loops, p.loop_kinds = p.loop_kinds, p.loop_kinds
     mark = len(p.undo)
     with_items(p, s, k + 1)
     p.leave(mark)
-    p.block, p.loop_kinds = outer_block, outer_loops
+    p.block = outer_block
     items, p.items = p.items, outer
-    p.emit(close_block(p, frame, fold(items, span), span, infer=not is_root))
+    realize = close_block(p, frame, fold(items, span), span, infer=not is_root)
+    if "no_realize" in args and p.expr(args["no_realize"]):
+        p.emit(realize.block)
+    else:
+        p.emit(realize)
 
 
-def close_block(p: Parser, frame: BlockFrame, body: Stmt, span: Span, *, infer: bool) -> Stmt:
+def close_block(p: Parser, frame: BlockFrame, body: Stmt, span: Span, *, infer: bool) -> BlockRealize:
     """The block of what the frame holds; regions that are not given are inferred."""
     iter_vars = tuple(frame.iter_vars)
     reads, writes = frame.reads, frame.writes
@@ -100,8 +103,10 @@ def _in_block(p: Parser, node: ast.Call, *, what: str) -> BlockFrame:
 def _axis(kind: str) -> Callable[[Parser, ast.Call], Any]:
     def handler(p: Parser, node: ast.Call) -> Defined:
         frame = _in_block(p, node, what="an axis")
-        args = arguments(p, node, "dom", "binding", "dtype", required=2)
+        args = arguments(p, node, "dom", "binding", "dtype", required=1)
         domain = _domain(p, args["dom"])
+        if "binding" not in args:
+            return _unbound_axis(p, node, frame, kind, domain)
         binding = args["binding"]
         value = as_index(p, binding, p.expr(binding))
         dtype = p.expr(args["dtype"]) if "dtype" in args else None
@@ -109,6 +114,18 @@ def _axis(kind: str) -> Callable[[Parser, ast.Call], Any]:
         return Defined(var, _axis_kind(frame))
 
     return handler
+
+
+def _unbound_axis(
+    p: Parser, node: ast.Call, frame: BlockFrame, kind: str, domain: tuple[Expr, Expr]
+) -> Defined:
+    """An axis without a value, of a block with ``no_realize=True``."""
+    call = frame.node
+    if not (isinstance(call, ast.Call) and (len(call.args) > 1 or any(k.arg == "no_realize" for k in call.keywords))):
+        raise p.error(node, f"the axis needs a value: T.axis.{kind}(extent, value)", "arity")
+    var = _new_axis(p, node, frame, kind, domain, domain[0], p.name_for(node, "v"), None)
+    frame.values.pop()
+    return Defined(var, _axis_kind(frame))
 
 
 def _axis_kind(frame: BlockFrame) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from tirscript.diagnostics import TirscriptError
 from tirscript.ir import dtype as dt
-from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion, full_region
 from tirscript.ir.expr import TRUE, BufferLoad, Expr, IntImm, Var
 from tirscript.ir.stmt import Allocate, DeclBuffer
@@ -18,7 +16,6 @@ from tirscript.script.scope import MISSING
 
 from .blocks import load_region, region_of
 from .core import CALLS, Defined, Frame, Parser, arguments
-from .expr import _BUFFER_SUBSCRIPT, operand
 from .loops import as_index
 from .stmt import quoted
 
@@ -305,8 +302,6 @@ def _alloc_buffer(p: Parser, node: ast.Call) -> Any:
     if p.options.s_tir and p.expr(node.func) is constructs.alloc_buffer:
         return _flat_allocation(p, node)
     args = arguments(p, node, *FIELDS, required=1)
-    if "data" in args and not _is_none(args["data"]):
-        raise p.error(args["data"], "an allocation has no `data`", "buffer-data", hint="T.decl_buffer makes a view")
     buffer = make(p, p.name_for(node, "buffer"), args, node)
     p.block.allocs.append(buffer)
     return Defined(buffer, "a buffer")
@@ -330,20 +325,17 @@ def _allocated(p: Parser, buffer: Buffer) -> Frame:
     )
 
 
-def _decl_buffer(p: Parser, node: ast.Call) -> Frame:
+def _decl_buffer(p: Parser, node: ast.Call) -> Any:
     args = arguments(p, node, *FIELDS, required=1)
     buffer = make(p, p.name_for(node, "buffer"), args, node)
     if "data" not in args or _is_none(args["data"]):
-        return _allocated(p, buffer)
+        # T.buffer_decl only describes a buffer, for T.realize.
+        described = p.expr(node.func) is not constructs.decl_buffer
+        return Defined(buffer, "a buffer") if described else _allocated(p, buffer)
     span = buffer.span
     return Frame("T.decl_buffer", lambda body: DeclBuffer(buffer, body, span), buffer, "a buffer")
 
 
-def _subscript_refused(p: Parser, node: ast.Subscript) -> Any:
-    raise p.error(node, "T.Buffer[...] is an annotation", "annotation")
-
-
-_BUFFER_SUBSCRIPT.append(_subscript_refused)
 CALLS.update(
     {
         constructs.match_buffer: _match_buffer,
@@ -354,5 +346,3 @@ CALLS.update(
         BufferFactory: _decl_buffer,
     }
 )
-
-_ = (TirscriptError, ops, operand)

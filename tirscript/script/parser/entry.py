@@ -21,7 +21,7 @@ from tirscript.script.dtypes import DTypeConstructor
 from tirscript.script.scope import MISSING, SAFE_BUILTINS, Environment, frame_scopes, of_function
 from tirscript.script.source import Text, missing_source, parse_text, register, text_of_frame
 
-from . import blocks, buffers, frames, loops, stmt  # noqa: F401  (they fill the tables)
+from . import blocks, buffers, frames, loops, macro, methods, stmt  # they fill the tables
 from .core import CALLS, Options, Parser, fold
 from .expr import call_values, member_of, value_expr
 from .stmt import quoted, tail_returns
@@ -604,4 +604,4 @@ def _import(p: Parser, s: ast.Import | ast.ImportFrom, known: dict[str, Any]) ->
 
 
 def _unused() -> tuple[Any, ...]:
-    return (Source, StringImm, Evaluate, stmt, loops, frames, blocks)
+    return (Source, StringImm, Evaluate, stmt, loops, frames, blocks, methods, macro)

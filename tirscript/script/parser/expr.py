@@ -25,6 +25,7 @@ from tirscript.ir.module import IRModule
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import Node, walk
 from tirscript.ir.op import effect_of
+from tirscript.script import constructs
 from tirscript.script import ir as I_module
 from tirscript.script import tir as T_module
 from tirscript.script.scope import MISSING
@@ -385,14 +386,24 @@ def _subscript(p: Parser, node: ast.Subscript) -> Any:
         raise p.error(node, "a region cannot be indexed", "index", hint="index the buffer itself")
     if isinstance(value, Expr):
         raise p.error(node, f"an expression of dtype {value.dtype} cannot be indexed", "index")
-    if value is T_module.Buffer and p.annotating:
-        return _BUFFER_SUBSCRIPT[0](p, node)
+    if value is constructs.metadata:
+        return _metadata(p, node)
     item = p.expr(node.slice)
     return _python(operator.getitem, p, node, value, item)
 
 
-# How `T.Buffer[...]` is read; `buffers` puts its function here.
-_BUFFER_SUBSCRIPT: list[Callable[[Parser, ast.Subscript], Any]] = []
+def _metadata(p: Parser, node: ast.Subscript) -> Any:
+    """``T.metadata["key"]``: a constant in the metadata section of the text."""
+    from tirscript.script.printer.metadata import load
+
+    key = p.expr(node.slice)
+    try:
+        found = load("\n".join(p.source.lines))
+    except TirscriptError as e:
+        raise p.located(e, node) from None
+    if key not in found:
+        raise p.error(node, f"the text has no metadata {key!r}", "metadata", hint=did_you_mean(str(key), found))
+    return found[key]
 
 
 def access(p: Parser, node: ast.AST, buffer: Buffer, items: list[Any]) -> Any:

@@ -5,25 +5,32 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from tirscript.diagnostics import TirscriptError
 from tirscript.ir import dtype as dt
-from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import TRUE, Expr, IterVar, Range, StringImm, Var, const_int
-from tirscript.ir.stmt import Allocate, AssertStmt, AttrStmt, LetStmt, Stmt, While, seq
+from tirscript.ir.expr import TRUE, Expr, IntImm, IterVar, Range, StringImm, Var, const_int
+from tirscript.ir.stmt import (
+    Allocate,
+    AllocateConst,
+    AssertStmt,
+    AttrStmt,
+    BufferRealize,
+    IfThenElse,
+    LetStmt,
+    Stmt,
+    While,
+    seq,
+)
 from tirscript.script import constructs
 from tirscript.script.dtypes import DTypeConstructor, HandleConstructor
 
+from .blocks import region_of
 from .buffers import read_dtype
-from .core import CALLS, Defined, Frame, Parser, arguments, is_exact
+from .core import CALLS, Defined, Frame, Parser, arguments, fold, is_exact
 from .expr import attribute_value, call_python, call_values, operand, value_expr
 from .loops import as_index, thread_tag
-from .stmt import condition, convert
+from .stmt import WITH, condition, convert, with_items
 
 # ---- functions
-
-_ATTR_NAMES = {"tirx.noalias": "tir.noalias", "tirx.is_scheduled": "tir.is_scheduled"}
-
 
 def canonical_key(key: str) -> str:
     """The first spelling of an attribute: TVM 0.27 writes ``tirx.`` for ``tir.``."""
@@ -102,6 +109,8 @@ def _attr(p: Parser, node: ast.Call) -> Frame:
     key = p.expr(args["attr_key"])
     if not isinstance(key, str):
         raise p.error(args["attr_key"], "the key of an attribute is a string", "attr")
+    if isinstance(target, int):
+        target = const_int(target)
     value = value_expr(p, args["value"], p.expr(args["value"]))
     span = p.span(node)
     thread = next((iv for iv in p.threads.values() if iv.var is target), None)
@@ -198,8 +207,6 @@ def _extents(p: Parser, node: ast.expr) -> tuple[Expr, ...]:
 
 
 def _allocate_const(p: Parser, node: ast.Call) -> Frame:
-    from .constdata import array_of
-
     args = arguments(p, node, "data", "dtype", "extents", "annotations", required=3)
     dtype = read_dtype(p, args["dtype"], p.expr(args["dtype"]))
     extents = _extents(p, args["extents"])
@@ -207,14 +214,70 @@ def _allocate_const(p: Parser, node: ast.Call) -> Frame:
     annotations = attribute_value(p, args["annotations"]) if "annotations" in args else None
     span = p.span(node)
     var = Var(p.name_for(node, "data"), "handle", False, (dtype, "global"), span)
-    from tirscript.ir.stmt import AllocateConst
-
     return Frame(
         "T.allocate_const",
         lambda body: AllocateConst(var, dtype, extents, data, body, annotations or {}, span),
         var,
         "a pointer",
     )
+
+
+def array_of(p: Parser, node: ast.AST, data: Any, dtype: str, extents: tuple[Expr, ...]) -> Any:
+    """The constant as a NumPy array of the dtype and shape."""
+    import numpy as np
+
+    if hasattr(data, "numpy"):
+        data = data.numpy()
+    shape = []
+    for e in extents:
+        if not isinstance(e, IntImm):
+            raise p.error(node, "the extents of a constant are numbers", "allocate-const")
+        shape.append(e.value)
+    try:
+        if isinstance(data, np.ndarray) and data.dtype.name == dtype:
+            array = data
+        else:
+            kind = numpy_dtype(dtype)
+            array = np.asarray(data, dtype=kind)
+        return array.reshape(shape)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise p.error(node, f"this is no constant of dtype {dtype} and shape {tuple(shape)}: {e}", "allocate-const") from None
+
+
+def numpy_dtype(dtype: str) -> Any:
+    """NumPy's dtype of that name; bfloat16, float8 and int4 come from ml_dtypes."""
+    import numpy as np
+
+    try:
+        return np.dtype(dtype)
+    except TypeError:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, dtype))
+
+
+def _realize(p: Parser, node: ast.Call) -> Frame:
+    args = arguments(p, node, "buffer_slice", "storage_scope", "condition", required=2)
+    where = args["buffer_slice"]
+    region = None
+    if isinstance(where, ast.Subscript):
+        buffer = p.expr(where.value)
+        if isinstance(buffer, Buffer):
+            region = region_of(p, where, buffer)
+    if region is None:
+        raise p.error(where, "T.realize takes a region `A[0:n]`", "region")
+    scope = p.expr(args["storage_scope"])
+    if scope != region.buffer.scope:
+        # The scope is said here; the buffer was only described.
+        changed = region.buffer.replace(scope=scope)
+        for name, value in list(p.names.items()):
+            if value is region.buffer:
+                p.names[name] = changed
+        region = region.replace(buffer=changed)
+    test = condition(p, args["condition"], p.expr(args["condition"])) if "condition" in args else TRUE
+    span = p.span(node)
+    found = region
+    return Frame("T.realize", lambda body: BufferRealize(found.buffer, found.region, test, body, span))
 
 
 # ---- lets and asserts
@@ -275,6 +338,60 @@ def _while_frame(p: Parser, node: ast.Call) -> Frame:
     return Frame("T.While", lambda body: While(test, body, span))
 
 
+# ---- T.If, T.Then, T.Else
+
+
+class _Branches:
+    """The branches that stand inside a ``with T.If(...)``."""
+
+    __slots__ = ("orelse", "then")
+
+    def __init__(self) -> None:
+        self.then: Stmt | None = None
+        self.orelse: Stmt | None = None
+
+
+_open_ifs: list[_Branches] = []
+
+
+def _if(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
+    arg = arguments(p, call, "condition", required=1)["condition"]
+    test = condition(p, arg, p.expr(arg))
+    span = p.header(s, call)
+    branches = _Branches()
+    _open_ifs.append(branches)
+    outer, p.items = p.items, []
+    try:
+        with_items(p, s, k + 1)
+    finally:
+        _open_ifs.pop()
+        inside, p.items = p.items, outer
+    if inside:
+        raise p.error(call, "T.If holds `with T.Then():` and `with T.Else():` only", "with")
+    if branches.then is None:
+        if p.errors:
+            return
+        raise p.error(call, "T.If needs a `with T.Then():`", "with")
+    p.emit(IfThenElse(test, branches.then, branches.orelse, span))
+
+
+def _branch(which: str) -> Any:
+    def handler(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
+        if not _open_ifs:
+            raise p.error(call, f"{ast.unparse(call)} stands inside `with T.If(...)`", "with")
+        holder = _open_ifs[-1]
+        span = p.header(s, call)
+        outer, p.items = p.items, []
+        mark = len(p.undo)
+        with_items(p, s, k + 1)
+        p.leave(mark)
+        items, p.items = p.items, outer
+        setattr(holder, which, fold(items, span))
+
+    return handler
+
+
+WITH.update({constructs.If: _if, constructs.Then: _branch("then"), constructs.Else: _branch("orelse")})
 CALLS.update(
     {
         constructs.func_attr: _func_attr,
@@ -291,7 +408,6 @@ CALLS.update(
         constructs.let: _let,
         constructs.Assert: _assert,
         constructs.While: _while_frame,
+        constructs.realize: _realize,
     }
 )
-
-_ = (TirscriptError, ops, Buffer)
