@@ -1,5 +1,7 @@
 """Expressions: the least brackets that Python needs, constants, calls."""
 
+# ruff: noqa: E501 - lines of scripts are as long as they are
+
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,7 @@
 """Spans, wrapping, underlines, notes, line numbers, metadata."""
 
+# ruff: noqa: E501 - lines of scripts are as long as they are
+
 from __future__ import annotations
 
 import ast

@@ -1,10 +1,13 @@
 """Statements, functions and modules: the texts of the language's description, and each statement's form."""
 
+# ruff: noqa: E501 - lines of scripts are as long as they are
+
 from __future__ import annotations
 
 import pytest
 
 from tirscript.ir.buffer import BufferRegion, MatchBufferRegion, make_buffer, point
+from tirscript.ir.equal import structural_equal
 from tirscript.ir.expr import (
     TRUE,
     Add,
@@ -22,10 +25,8 @@ from tirscript.ir.expr import (
     Var,
     const_int,
 )
-from tirscript.ir.equal import structural_equal
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
-from tirscript.ir.visitor import fresh_copy
 from tirscript.ir.stmt import (
     Allocate,
     AllocateConst,
@@ -45,6 +46,7 @@ from tirscript.ir.stmt import (
     While,
     seq,
 )
+from tirscript.ir.visitor import fresh_copy
 from tirscript.script.printer import script
 
 HEADER = "# from tirscript.script import tir as T\n\n"

@@ -51,6 +51,9 @@ def _code(text: str) -> Iterable[tuple[int, str]]:
 
 def lay_out(out: list[str], width: int | None) -> tuple[list[str], list[int]]:
     """The lines of the text, and for each entry of ``out`` the index of its first line."""
+    longest = max(map(len, out), default=0)
+    if longest <= _SUSPECT and (width is None or longest <= width):
+        return out, list(range(len(out)))
     lines: list[str] = []
     starts: list[int] = []
     for entry in out:
