@@ -1,0 +1,116 @@
+"""The steps of a schedule: what was done, what each changed, and the difference as text."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from tirscript.ir.function import PrimFunc
+
+from .trace import Instruction
+
+if TYPE_CHECKING:
+    from .state import FunctionState
+
+Change = tuple["FunctionState", PrimFunc, PrimFunc]
+
+
+class Step:
+    """One step: its number from 1, its instruction, and the functions before and after."""
+
+    __slots__ = ("at", "changes", "instruction", "number")
+
+    def __init__(self, number: int, instruction: Instruction, at: int, changes: tuple[Change, ...]) -> None:
+        self.number = number
+        self.instruction = instruction
+        self.at = at  # where the instruction stands in the trace
+        self.changes = changes
+
+    @property
+    def text(self) -> str:
+        """The call, with loops and blocks by their names: ``split(i, [None, 16])``."""
+        return self.instruction.text
+
+    def __repr__(self) -> str:
+        return f"step {self.number}: {self.text}"
+
+
+class History(Sequence[Step]):
+    """The steps of a schedule in order; those that were undone are marked."""
+
+    def __init__(self, steps: Sequence[Step], done: int) -> None:
+        self._steps = tuple(steps)
+        self.done = done
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Step]: ...
+    def __getitem__(self, index: Any) -> Any:
+        return self._steps[: self.done][index]
+
+    def __len__(self) -> int:
+        return self.done
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self._steps[: self.done])
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Number, call and results of every step, undone ones too (their number in brackets)."""
+        out = []
+        for s in self._steps:
+            number = str(s.number) if s.number <= self.done else f"({s.number})"
+            made = ", ".join([str(o.token.name) for o in s.instruction.handles()])
+            out.append((number, s.text, made))
+        return out
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        if not rows:
+            return "no steps yet"
+        first = max([4, *(len(r[0]) for r in rows)])
+        second = max([4, *(len(r[1]) for r in rows)])
+        lines = [f"{'step':>{first}}  {'call':<{second}}  result"]
+        lines += [f"{n:>{first}}  {call:<{second}}  {made}".rstrip() for n, call, made in rows]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        cells = [
+            f"<tr><td style='text-align:right'>{escape(n)}</td>"
+            f"<td style='text-align:left'><code>{escape(call)}</code></td>"
+            f"<td style='text-align:left'><code>{escape(made)}</code></td></tr>"
+            for n, call, made in self.rows()
+        ]
+        left = "<th style='text-align:left'>"
+        head = f"<tr><th>step</th>{left}call</th>{left}result</th></tr>"
+        return f"<table>{head}{''.join(cells)}</table>"
+
+
+class Diff(str):
+    """The difference that a step made, as text; printing it shows the lines."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def diff_text(step: Step, context: int = 3) -> Diff:
+    """The scripts before and after a step, one loop and one axis a line; changed lines are marked."""
+    from tirscript.script.printer import script
+
+    out: list[str] = [f"step {step.number}: {step.text}"]
+    for home, before, after in step.changes:
+        old = script(before, name=home.name, sugar=False).splitlines()
+        new = script(after, name=home.name, sugar=False).splitlines()
+        lines = list(difflib.unified_diff(old, new, lineterm="", n=context))[2:]
+        if lines:
+            out += lines
+    if len(out) == 1:
+        out.append("(nothing changed)")
+    return Diff("\n".join(out))

@@ -1,0 +1,164 @@
+"""The primitives of TVM that tirscript does not have yet: each says so when it is called."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from tirscript.diagnostics import NotYetError
+
+
+def _not_yet(name: str) -> NotYetError:
+    return NotYetError(f"tirscript does not have the schedule primitive `{name}` yet", code="not-yet")
+
+
+class Later:
+    """Names, parameters and defaults as TVM's."""
+
+    def sample_categorical(self, candidates: Any, probs: Any, decision: Any = None) -> NoReturn:
+        raise _not_yet("sample_categorical")
+
+    def sample_perfect_tile(
+        self, loop: Any, n: Any, max_innermost_factor: Any = 16, decision: Any = None
+    ) -> NoReturn:
+        raise _not_yet("sample_perfect_tile")
+
+    def sample_partitioned_tile(
+        self, loop: Any, n: Any, partition_pos: Any = 0, innerpart_factor: Any = 1, decision: Any = None
+    ) -> NoReturn:
+        raise _not_yet("sample_partitioned_tile")
+
+    def sample_compute_location(self, block: Any, decision: Any = None) -> NoReturn:
+        raise _not_yet("sample_compute_location")
+
+    def merge(self, *loops: Any) -> NoReturn:
+        raise _not_yet("merge")
+
+    def loop_partition(self, loop: Any, factors: Any, preserve_unit_iters: Any = True) -> NoReturn:
+        raise _not_yet("loop_partition")
+
+    def reorder_block_iter_var(self, block: Any, new_order: Any) -> NoReturn:
+        raise _not_yet("reorder_block_iter_var")
+
+    def add_unit_loop(self, block_or_loop: Any) -> NoReturn:
+        raise _not_yet("add_unit_loop")
+
+    def bind(self, loop: Any, thread_axis: Any) -> NoReturn:
+        raise _not_yet("bind")
+
+    def cache_read(
+        self, block: Any, read_buffer_index: Any, storage_scope: Any, consumer_blocks: Any = None
+    ) -> NoReturn:
+        raise _not_yet("cache_read")
+
+    def cache_write(
+        self, block: Any, write_buffer_index: Any, storage_scope: Any, consumer_blocks: Any = None
+    ) -> NoReturn:
+        raise _not_yet("cache_write")
+
+    def reindex_cache_read(
+        self, block: Any, read_buffer_index: Any, storage_scope: Any, index_map: Any
+    ) -> NoReturn:
+        raise _not_yet("reindex_cache_read")
+
+    def reindex_cache_write(
+        self, block: Any, write_buffer_index: Any, storage_scope: Any, index_map: Any
+    ) -> NoReturn:
+        raise _not_yet("reindex_cache_write")
+
+    def cache_inplace(self, block: Any, read_buffer_index: Any, storage_scope: Any) -> NoReturn:
+        raise _not_yet("cache_inplace")
+
+    def cache_index(self, block: Any, storage_scope: Any, cse_thresh: Any = 0) -> NoReturn:
+        raise _not_yet("cache_index")
+
+    def reindex(self, block: Any, buffer: Any) -> NoReturn:
+        raise _not_yet("reindex")
+
+    def read_at(self, loop: Any, block: Any, read_buffer_index: Any, storage_scope: Any) -> NoReturn:
+        raise _not_yet("read_at")
+
+    def write_at(self, loop: Any, block: Any, write_buffer_index: Any, storage_scope: Any) -> NoReturn:
+        raise _not_yet("write_at")
+
+    def compute_at(
+        self, block: Any, loop: Any, preserve_unit_loops: Any = False, index: Any = -1
+    ) -> NoReturn:
+        raise _not_yet("compute_at")
+
+    def reverse_compute_at(
+        self, block: Any, loop: Any, preserve_unit_loops: Any = False, index: Any = -1
+    ) -> NoReturn:
+        raise _not_yet("reverse_compute_at")
+
+    def compute_inline(self, block: Any) -> NoReturn:
+        raise _not_yet("compute_inline")
+
+    def reverse_compute_inline(self, block: Any) -> NoReturn:
+        raise _not_yet("reverse_compute_inline")
+
+    def fuse_reduction_epilogue(self, reduction_block: Any, epilogue_block: Any) -> NoReturn:
+        raise _not_yet("fuse_reduction_epilogue")
+
+    def rfactor(self, loop: Any, factor_axis: Any) -> NoReturn:
+        raise _not_yet("rfactor")
+
+    def storage_align(self, block: Any, buffer_index: Any, axis: Any, factor: Any, offset: Any) -> NoReturn:
+        raise _not_yet("storage_align")
+
+    def set_scope(self, block: Any, buffer_index: Any, storage_scope: Any) -> NoReturn:
+        raise _not_yet("set_scope")
+
+    def unsafe_set_dtype(self, block: Any, buffer_index: Any, dtype: Any) -> NoReturn:
+        raise _not_yet("unsafe_set_dtype")
+
+    def blockize(self, target: Any, preserve_unit_iters: Any = True) -> NoReturn:
+        raise _not_yet("blockize")
+
+    def tensorize(self, block_or_loop: Any, tensor_intrin: Any, preserve_unit_iters: Any = True) -> NoReturn:
+        raise _not_yet("tensorize")
+
+    def transform_layout(
+        self,
+        block: Any,
+        buffer: Any,
+        index_map: Any,
+        pad_value: Any = None,
+        *,
+        assume_injective_transform: Any = False,
+    ) -> NoReturn:
+        raise _not_yet("transform_layout")
+
+    def transform_block_layout(self, block: Any, index_map: Any) -> NoReturn:
+        raise _not_yet("transform_block_layout")
+
+    def set_axis_separator(self, block: Any, buffer: Any, axis_separators: Any) -> NoReturn:
+        raise _not_yet("set_axis_separator")
+
+    def decompose_padding(self, block: Any, loop: Any) -> NoReturn:
+        raise _not_yet("decompose_padding")
+
+    def can_decompose_padding(self, block: Any, loop: Any) -> NoReturn:
+        raise _not_yet("can_decompose_padding")
+
+    def pad_einsum(self, block: Any, padding: Any) -> NoReturn:
+        raise _not_yet("pad_einsum")
+
+    def rolling_buffer(self, block: Any, write_buffer_index: Any) -> NoReturn:
+        raise _not_yet("rolling_buffer")
+
+    def enter_postproc(self) -> NoReturn:
+        raise _not_yet("enter_postproc")
+
+    def unsafe_hide_buffer_access(self, block: Any, buf_type: Any, buf_index_array: Any) -> NoReturn:
+        raise _not_yet("unsafe_hide_buffer_access")
+
+    def annotate_buffer_access(
+        self, block: Any, buffer_index: Any, buf_type: Any, gen_new_ranges: Any
+    ) -> NoReturn:
+        raise _not_yet("annotate_buffer_access")
+
+    def tree(self) -> NoReturn:
+        raise _not_yet("tree")
+
+    def step(self, name: str) -> NoReturn:
+        raise _not_yet("step")

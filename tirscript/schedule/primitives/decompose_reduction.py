@@ -1,0 +1,539 @@
+"""Split a reduction block into one that initializes and one that updates.
+
+The init block ``X_init`` runs in loops of its own, just before ``loop``: copies (``<loop>_init``, with kind,
+annotations and binding) of the loops from ``loop`` inwards that its axes or its predicate use.  Its axes keep
+their names.  The given block becomes ``X_update``; references to it stay good.
+
+Requirements:
+  * ``block`` and ``loop`` are references to a block and a loop that are there (``wrong-handle``,
+    ``expired-reference``)
+  * the block has an init (``no-init``)
+  * ``loop`` is around the block, in the same scope (``loop-not-around``)
+  * no loop outside ``loop`` is bound to a reduction axis (``reduction-loop-outside``)
+  * between ``loop`` and the block stand only loops, sequences and conditions (``statement-between``)
+  * the init uses no reduction axis (``init-uses-reduction-axis``)
+  * every loop from ``loop`` down to the first reduction loop tells spatial instances apart
+    (``repeated-instance``)
+  * the loops run over the whole domain of the spatial axes and no further (``axis-not-covered``,
+    ``axis-overrun``)
+  * nothing that runs before the block's own init touches what the init touches (``init-overtakes``)
+
+>>> from tirscript.schedule.testing import example, loop_lines
+>>> sch, i, j, k = example()
+>>> sch.decompose_reduction("Y", k)
+BlockRV('Y_init')
+>>> loop_lines(sch)
+for i in range(16):
+for j in range(16):
+for k in range(16):
+for i in range(16):
+for j in range(16):
+
+Source: TVM's ``decompose_reduction``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.analysis.access import accesses, conjuncts, infer_regions, uses_declared
+from tirscript.arith.linear import key_of
+from tirscript.ir.buffer import BufferRegion
+from tirscript.ir.expr import TRUE, And, Expr, IntImm, IterVar, Var
+from tirscript.ir.stmt import (
+    Block,
+    BlockLabel,
+    BlockRealize,
+    For,
+    IfThenElse,
+    SeqStmt,
+    Stmt,
+    seq,
+)
+from tirscript.ir.visitor import free_vars, fresh_copy, substitute
+
+from ..cells import Cell, all_cells, cells_below, distances, index_of, may_alias
+from ..cells import _cell as cell_of
+from ..cells import _compose as compose
+from ..errors import Refusal, describe
+from ..legality import aliased_params, outside_ranges
+from ..legality import check_axes_cover as check_cover_of
+from ..names import free_name, names_around, names_inside
+from ..refs import BlockRV, StmtSRef, block_token
+from ..resolve import block_place, loop_place
+from ..state import ScheduleState, _with_child
+from ..trace import InstructionKind
+
+
+class NoInit(Refusal):
+    code = "no-init"
+    template = "block {block} has no init: there is nothing to decompose"
+    hint_template = "only a block with `with T.init():` can be decomposed"
+
+
+class LoopNotAround(Refusal):
+    code = "loop-not-around"
+    template = "loop `{loop}` is not around block {block}"
+    hint_template = "take one of get_loops(block)"
+
+
+class ReductionLoopOutside(Refusal):
+    code = "reduction-loop-outside"
+    template = (
+        "block {block} cannot be initialized before loop `{loop}`: loop `{outer}` outside it is bound to the "
+        "reduction axis `{axis}`, so the init would run again"
+    )
+    hint_template = "decompose at `{outer}`, or reorder it inside `{loop}` first"
+
+
+class StatementBetween(Refusal):
+    code = "statement-between"
+    template = "{what} stands between loop `{loop}` and block {block}"
+
+
+class InitUsesReductionAxis(Refusal):
+    code = "init-uses-reduction-axis"
+    template = "the init of block {block} uses its reduction axis `{axis}`"
+
+
+class RepeatedInstance(Refusal):
+    code = "repeated-instance"
+    template = (
+        "block {block} cannot be initialized before loop `{loop}`: iterations of `{outer}` repeat the same "
+        "spatial instance"
+    )
+
+
+class InitOvertakes(Refusal):
+    code = "init-overtakes"
+    template = (
+        "the init of block {block} cannot move before loop `{loop}`: it would overtake {other}, which may "
+        "touch {buffer}"
+    )
+    hint_template = "decompose at a loop further in"
+
+
+class Plan:
+    """What the init block is made of."""
+
+    __slots__ = ("block", "guards", "loop", "loops", "path")
+
+    def __init__(
+        self, block: StmtSRef, loop: StmtSRef, path: list[StmtSRef], loops: set[Var], guards: list[Expr]
+    ) -> None:
+        self.block = block
+        self.loop = loop
+        self.path = path  # from the block outwards to the loop
+        self.loops = loops  # variables of the loops that the init keeps
+        self.guards = guards  # the conjuncts of the predicate that guard the init too
+
+
+def check(state: ScheduleState, block: Any, loop: Any) -> Plan:
+    """What the init block is made of, if the block can be decomposed at the loop."""
+    bp = block_place(state, block, "block", "decompose_reduction")
+    lp = loop_place(state, loop, "loop", "decompose_reduction")
+    realize: BlockRealize = bp.node
+    b = realize.block
+    if b.init is None:
+        raise NoInit(bp.home, at=[(realize, None)], block=realize)
+    path: list[StmtSRef] = []
+    p = bp.parent
+    while p is not None and p is not lp and type(p.node) is not BlockRealize:
+        path.append(p)
+        p = p.parent
+    if p is not lp:
+        raise LoopNotAround(bp.home, at=[(lp.node, None), (realize, "")], loop=lp.node, block=realize)
+    path.append(lp)
+    for s in path:
+        if type(s.node) not in (For, SeqStmt, IfThenElse):
+            raise StatementBetween(
+                bp.home,
+                at=[(lp.node, None), (s.node, "")],
+                what=describe(s.node),
+                loop=lp.node,
+                block=realize,
+            )
+    spatial: set[Var] = set()
+    reduce: dict[Var, IterVar] = {}
+    for iv, value in zip(b.iter_vars, realize.iter_values, strict=True):
+        if iv.kind == "reduce":
+            for v in free_vars(value):
+                reduce[v] = iv
+        else:
+            spatial |= free_vars(value)
+    _check_outside(bp, lp, reduce)
+    init_vars = free_vars(b.init)
+    for iv in b.iter_vars:
+        if iv.kind == "reduce" and iv.var in init_vars:
+            raise InitUsesReductionAxis(bp.home, at=[(iv, "")], block=realize, axis=iv)
+    loops, guards = _kept(realize, path, spatial, reduce)
+    plan = Plan(bp, lp, path, loops, guards)
+    if state.enable_check:
+        _check_repeats(plan, spatial, reduce)
+        check_cover_of(lp, realize, "decomposed")
+        _check_own(plan)
+        _check_others(plan)
+    return plan
+
+
+def _check_outside(bp: StmtSRef, lp: StmtSRef, reduce: dict[Var, IterVar]) -> None:
+    p = lp.parent
+    while p is not None and type(p.node) is not BlockRealize:
+        s: Any = p.node
+        if type(s) is For and s.loop_var in reduce and not (type(s.extent) is IntImm and s.extent.value == 1):
+            axis = reduce[s.loop_var]
+            raise ReductionLoopOutside(
+                bp.home,
+                at=[(s, "outside"), (lp.node, None), ((axis, s.loop_var), "bound here")],
+                block=bp.node,
+                loop=lp.node,
+                outer=s,
+                axis=axis,
+            )
+        p = p.parent
+
+
+def _kept(
+    realize: BlockRealize, path: list[StmtSRef], spatial: set[Var], reduce: dict[Var, IterVar]
+) -> tuple[set[Var], list[Expr]]:
+    """The loops and the conjuncts of the predicate that the init keeps."""
+    inner = {p.node.loop_var for p in path if type(p.node) is For}
+    needed = spatial & inner
+    guards = []
+    for c in conjuncts(realize.predicate):
+        used = free_vars(c)
+        # A conjunct over reduction loops alone guards the update only.
+        if used and all(v in reduce and v not in spatial for v in used):
+            continue
+        guards.append(c)
+        needed |= used & inner
+    changed = True
+    while changed:
+        changed = False
+        for p in path:
+            s = p.node
+            if type(s) is For and s.loop_var in needed:
+                more = (free_vars(s.min) | free_vars(s.extent)) & inner
+            elif type(s) is IfThenElse:
+                used = free_vars(s.condition)
+                if used and all(v in reduce and v not in spatial for v in used):
+                    continue
+                more = used & inner
+            else:
+                continue
+            if not more <= needed:
+                needed |= more
+                changed = True
+    return needed, guards
+
+
+def _check_repeats(plan: Plan, spatial: set[Var], reduce: dict[Var, IterVar]) -> None:
+    """Loops outside the first reduction loop must tell spatial instances apart."""
+    outer: list[For] = []
+    for p in reversed(plan.path):
+        s = p.node
+        if type(s) is not For:
+            continue
+        if s.loop_var in reduce and not (type(s.extent) is IntImm and s.extent.value == 1):
+            break
+        if not (type(s.extent) is IntImm and s.extent.value <= 1):
+            outer.append(s)
+    realize: BlockRealize = plan.block.node
+    values = [
+        e for iv, e in zip(realize.block.iter_vars, realize.iter_values, strict=True) if iv.kind != "reduce"
+    ]
+    bare = {e for e in values if type(e) is Var}
+    if all(f.loop_var in bare for f in outer):
+        return
+    around = tuple([(f.loop_var, *_range(f)) for f in outer])
+    inner = tuple(
+        [
+            (p.node.loop_var, *_range(p.node))
+            for p in plan.path
+            if type(p.node) is For and not any(f is p.node for f in outer)
+        ]
+    )
+    indices = tuple([index_of(e) for e in values])
+    buffer: Any = realize.block.label
+    cell = Cell(buffer, True, indices, (*around, *inner), realize)
+    found = distances(cell, cell, around, outside_ranges(plan.loop))
+    if found is None:
+        return
+    for f in outer:
+        if found[f.loop_var] != (0, 0):
+            raise RepeatedInstance(
+                plan.block.home,
+                at=[(plan.loop.node, None), (f, "")],
+                block=realize,
+                loop=plan.loop.node,
+                outer=f,
+            )
+
+
+def _range(f: For) -> tuple[float, float]:
+    if type(f.min) is IntImm and type(f.extent) is IntImm:
+        return f.min.value, f.min.value + max(f.extent.value, 1) - 1
+    return float("-inf"), float("inf")
+
+
+def _init_cells(b: Block) -> list[Cell]:
+    return [cell_of(a, None) for a in accesses(b) if a.init]
+
+
+def _check_own(plan: Plan) -> None:
+    """The init of one spatial instance must touch nothing that another instance touches."""
+    realize: BlockRealize = plan.block.node
+    b = realize.block
+    if _simple(b):
+        return
+    axes = []
+    for iv in b.iter_vars:
+        if iv.kind != "reduce" and iv.dom is not None:
+            low, extent = getattr(iv.dom.min, "value", None), getattr(iv.dom.extent, "value", None)
+            known = low is not None and extent is not None
+            axes.append(
+                (iv.var, low, low + max(extent, 1) - 1) if known else (iv.var, float("-inf"), float("inf"))
+            )
+    reduced = tuple([(iv.var, float("-inf"), float("inf")) for iv in b.iter_vars if iv.kind == "reduce"])
+    aliased = aliased_params(plan.block.home)
+    every = [c._replace(around=(*axes, *reduced, *c.around)) for c in [cell_of(a, None) for a in accesses(b)]]
+    first = [c._replace(around=(*axes, *reduced, *c.around)) for c in _init_cells(b)]
+    for a in first:
+        for c in every:
+            if not (a.write or c.write) or not may_alias(a.buffer, c.buffer, aliased):
+                continue
+            found = distances(a, c, axes, {})
+            if found is not None and any(d != (0, 0) for d in found.values()):
+                raise InitOvertakes(
+                    plan.block.home,
+                    at=[(plan.loop.node, None), (realize, "")],
+                    block=realize,
+                    loop=plan.loop.node,
+                    other="updates of other instances",
+                    buffer=a.buffer,
+                )
+
+
+def _simple(b: Block) -> bool:
+    """Whether init and update touch one buffer at one tuple of all spatial axes: the usual reduction."""
+    written = None
+    cell: Any = None
+    for a in accesses(b):
+        if a.is_write or a.init:
+            if a.indices is None or (written is not None and a.buffer is not written):
+                return False
+            written = a.buffer
+    for a in accesses(b):
+        if a.buffer is written or a.buffer.data is written.data:  # type: ignore[union-attr]
+            if a.buffer is not written or a.indices is None or a.axes:
+                return False
+            key = tuple([key_of(i) for i in a.indices])
+            if cell is None:
+                cell = key
+            elif key != cell:
+                return False
+    return all(iv.var in cell for iv in b.iter_vars if iv.kind != "reduce") if cell is not None else False
+
+
+def _check_others(plan: Plan) -> None:
+    """Nothing else below the loop may touch what the init touches, before or in another iteration."""
+    if not any(type(p.node) is SeqStmt for p in plan.path):
+        return
+    realize: BlockRealize = plan.block.node
+    top: For = plan.loop.node
+    cells = cells_below(top)
+    if cells is None:
+        cells = all_cells(top)
+    mine = [n for n, c in enumerate(cells) if c.realize is realize]
+    env: dict[Var, Any] = {
+        iv.var: index_of(value)
+        for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True)
+    }
+    around = tuple([(p.node.loop_var, *_range(p.node)) for p in reversed(plan.path) if type(p.node) is For])
+    first = [
+        c._replace(
+            indices=None if c.indices is None else tuple([_composed(i, env) for i in c.indices]),
+            around=(*around, *c.around),
+        )
+        for c in _init_cells(realize.block)
+    ]
+    aliased = aliased_params(plan.block.home)
+    for n, other in enumerate(cells):
+        if other.realize is realize:
+            continue
+        for a in first:
+            if not (a.write or other.write) or not may_alias(a.buffer, other.buffer, aliased):
+                continue
+            shared = []
+            for x, y in zip(a.around, other.around, strict=False):
+                if x[0] is not y[0]:
+                    break
+                shared.append(x)
+            found = distances(a, other, shared, outside_ranges(plan.loop))
+            if found is None:
+                continue
+            before = not mine or n < mine[0]
+            if before or any(d != (0, 0) for d in found.values()):
+                what = describe(other.realize) if other.realize is not None else "a statement"
+                raise InitOvertakes(
+                    plan.block.home,
+                    at=[(top, None), (other.realize if other.realize is not None else realize, "")],
+                    block=realize,
+                    loop=top,
+                    other=what,
+                    buffer=a.buffer,
+                )
+
+
+def _composed(index: Any, env: dict[Var, Any]) -> Any:
+    if index is None or any(v in env and env[v] is None for v in getattr(index, "terms", {})):
+        return None
+    return compose(index, env)
+
+
+def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
+    """Put the init nest and the update nest in the place of the loop; the init block is returned."""
+    realize: BlockRealize = plan.block.node
+    b = realize.block
+    home = plan.block.home
+    taken = {p.node.block.name for t, p in home.index.items() if type(t) is BlockLabel}
+    init_label = BlockLabel(free_name(f"{b.name}_init", taken))
+    update_label = BlockLabel(free_name(f"{b.name}_update", taken), block_token(b.label))
+    nest = _init_nest(plan, init_label)
+    update: Stmt = BlockRealize(
+        realize.iter_values, realize.predicate, _update_block(b, update_label), realize.span
+    )
+    slot = plan.block.seq_index
+    for p in plan.path:
+        update = _with_child(p.node, slot, update)
+        slot = p.seq_index
+    state.replace(plan.loop, seq(nest, update))
+    return BlockRV(init_label, home.name)
+
+
+def _init_nest(plan: Plan, label: BlockLabel) -> Stmt:
+    realize: BlockRealize = plan.block.node
+    b = realize.block
+    assert b.init is not None
+    axes = [
+        (iv, value) for iv, value in zip(b.iter_vars, realize.iter_values, strict=True) if iv.kind != "reduce"
+    ]
+    taken = names_around(plan.loop)
+    names_inside(b.init, taken)
+    values: dict[Var, Expr] = {}
+    for p in reversed(plan.path):
+        s: Any = p.node
+        if type(s) is For and s.loop_var in plan.loops:
+            old = s.loop_var
+            values[old] = Var(free_name(f"{old.name}_init", taken), old.dtype, span=old.span)
+    predicate: Expr = TRUE
+    for c in plan.guards:
+        guard = substitute(c, values)
+        predicate = guard if predicate is TRUE else And(predicate, guard)
+    block = _init_block(b, label, [iv for iv, _ in axes])
+    inner = {v: values[v] for v in free_vars(block) if v in values}
+    if inner:
+        block = substitute(block, inner)
+    nest: Stmt = BlockRealize(tuple([substitute(e, values) for _, e in axes]), predicate, block, realize.span)
+    slot = plan.block.seq_index
+    for p in plan.path:
+        s = p.node
+        if type(s) is For:
+            if s.loop_var in plan.loops:
+                notes = substitute(s, values).annotations if s.annotations else s.annotations
+                nest = For(
+                    values[s.loop_var],  # type: ignore[arg-type]
+                    substitute(s.min, values), substitute(s.extent, values), s.kind, nest, s.thread, notes,
+                    s.step, s.span,
+                )  # fmt: skip
+        elif type(s) is IfThenElse:
+            used = free_vars(s.condition)
+            if used <= {*values, *_outer_vars(plan)} or not used:
+                condition = substitute(s.condition, values)
+                nest = IfThenElse(condition, nest, None, s.span) if slot == 0 else _unless(condition, nest, s)
+        slot = p.seq_index
+    return nest
+
+
+def _unless(condition: Expr, nest: Stmt, s: IfThenElse) -> Stmt:
+    from tirscript.ir.expr import Not
+
+    return IfThenElse(Not(condition), nest, None, s.span)
+
+
+def _outer_vars(plan: Plan) -> set[Var]:
+    """Every variable but those of the loops that the init leaves out."""
+    dropped = {
+        p.node.loop_var for p in plan.path if type(p.node) is For and p.node.loop_var not in plan.loops
+    }
+    out: set[Var] = set()
+    for p in plan.path:
+        if type(p.node) is IfThenElse:
+            out |= free_vars(p.node.condition) - dropped
+    return out
+
+
+def _init_block(b: Block, label: BlockLabel, axes: list[IterVar]) -> Block:
+    assert b.init is not None
+    used = free_vars(b.init)
+    views = tuple([m for m in b.match_buffers if m.buffer.data in used])
+    if uses_declared(b) and not _visible(b.init):
+        reads, writes = (), b.writes
+    else:
+        reads, writes = infer_regions(axes, b.init, None, (), views)
+    made = Block(label, tuple(axes), reads, writes, b.init, None, (), views, b.annotations, b.span)
+    if views:
+        # Views are defined by the block: each block needs its own.
+        copy = fresh_copy(made)
+        return copy.replace(label=label)
+    fresh: dict[Var, Expr] = {}
+    new_axes = []
+    for iv in axes:
+        v = Var(iv.var.name, iv.var.dtype, iv.var.exact, iv.var.pointee, iv.var.span)
+        fresh[iv.var] = v
+        new_axes.append(IterVar(v, iv.dom, iv.kind, iv.thread_tag, iv.span))
+    init = substitute(b.init, fresh)
+    return Block(
+        label,
+        tuple(new_axes),
+        tuple([substitute(r, fresh) for r in reads]),
+        tuple([substitute(r, fresh) for r in writes]),
+        init,
+        None,
+        (),
+        (),
+        b.annotations,
+        b.span,
+    )
+
+
+def _visible(init: Stmt) -> bool:
+    """Whether an init shows all it touches."""
+    from tirscript.analysis.access import accesses_of
+
+    found = accesses_of(init)
+    return bool(found) and all(not a.opaque for a in found)
+
+
+def _update_block(b: Block, label: BlockLabel) -> Block:
+    if uses_declared(b):
+        have = {r.buffer for r in b.reads}
+        reads: tuple[BufferRegion, ...] = (*[r for r in b.writes if r.buffer not in have], *b.reads)
+        writes = b.writes
+    else:
+        reads, writes = infer_regions(b.iter_vars, b.body, None, b.alloc_buffers, b.match_buffers)
+    return Block(
+        label,
+        b.iter_vars,
+        reads,
+        writes,
+        b.body,
+        None,
+        b.alloc_buffers,
+        b.match_buffers,
+        b.annotations,
+        b.span,
+    )
+
+
+KIND = InstructionKind("DecomposeReduction", "decompose_reduction", ("block", "loop"), check, rewrite)

@@ -1,0 +1,155 @@
+"""Put perfectly nested loops into another order.
+
+The loops that are named change places among themselves; those between them stay.  Updates by a commutative,
+associative reducer may be taken in any order, so sums of floats may round otherwise.
+
+Requirements:
+  * each of ``ordered_loops`` is a reference to a loop that is there (``wrong-handle``,
+    ``expired-reference``), none twice (``duplicate-loop``); at least one (``no-loops``)
+  * they stand in one nest (``not-one-nest``) without other statements between
+    (``not-perfectly-nested``)
+  * no loop comes to stand outside a loop that its bounds use (``dependent-bound``)
+  * every dependence keeps its direction (``reversed-dependence``; ``dependence-unknown`` where that cannot
+    be told)
+
+>>> from tirscript.schedule.testing import example, loop_lines
+>>> sch, i, j, k = example()
+>>> sch.reorder(k, i)
+>>> loop_lines(sch)
+for k in range(16):
+for j in range(16):
+for i in range(16):
+for i in range(16):
+for j in range(16):
+
+Source: TVM's ``reorder``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.ir.expr import IntImm, Var
+from tirscript.ir.stmt import For
+from tirscript.ir.visitor import free_vars
+
+from ..errors import BadValue, Refusal
+from ..legality import check_reorder
+from ..refs import StmtSRef
+from ..resolve import loop_place
+from ..state import ScheduleState
+from ..trace import InstructionKind
+from .fuse import NoLoops, NotPerfectlyNested, describe
+
+
+class DuplicateLoop(BadValue):
+    code = "duplicate-loop"
+    template = "loop `{loop}` is given twice"
+
+
+class NotOneNest(Refusal):
+    code = "not-one-nest"
+    template = "loops `{first}` and `{second}` are not in one nest: neither contains the other"
+    hint_template = "only loops around one another can change places"
+
+
+class DependentBound(Refusal):
+    code = "dependent-bound"
+    template = "loop `{inner}` cannot come outside `{outer}`: its bounds use `{outer}`"
+
+
+class Plan:
+    """The nest from its outermost moved loop, as it is and as it will be."""
+
+    __slots__ = ("chain", "order", "place")
+
+    def __init__(self, place: StmtSRef, chain: list[For], order: list[For]) -> None:
+        self.place = place
+        self.chain = chain
+        self.order = order
+
+
+def check(state: ScheduleState, ordered_loops: tuple[Any, ...]) -> Plan:
+    """The nest and its new order, if the loops may change places."""
+    if not ordered_loops:
+        raise NoLoops(primitive="reorder")
+    places = [loop_place(state, loop, "ordered_loops", "reorder") for loop in ordered_loops]
+    wanted: dict[Var, StmtSRef] = {}
+    for p in places:
+        v = p.node.loop_var
+        if v in wanted:
+            raise DuplicateLoop(p.home, at=[(p.node, None)], loop=p.node)
+        wanted[v] = p
+    top = _outermost(places)
+    chain: list[For] = []
+    s: Any = top.node
+    left = len(places)
+    while True:
+        if type(s) is not For:
+            _broken(top, chain, places, s)
+        chain.append(s)
+        if s.loop_var in wanted:
+            left -= 1
+            if not left:
+                break
+        s = s.body
+    given = iter(places)
+    order: list[For] = [next(given).node if f.loop_var in wanted else f for f in chain]
+    _check_bounds(top, chain, order)
+    if state.enable_check:
+        check_reorder(top, chain, order)
+    return Plan(top, chain, order)
+
+
+def _outermost(places: list[StmtSRef]) -> StmtSRef:
+    """The place that none of the others is around."""
+    ids = {id(p) for p in places}
+    for p in places:
+        up = p.parent
+        while up is not None and id(up) not in ids:
+            up = up.parent
+        if up is None:
+            return p
+    return places[0]
+
+
+def _broken(top: StmtSRef, chain: list[For], places: list[StmtSRef], s: Any) -> None:
+    """Say why a wanted loop was not met on the way inwards."""
+    passed = {f.loop_var for f in chain}
+    for p in places:
+        if p.node.loop_var in passed:
+            continue
+        up = p.parent
+        while up is not None and up is not top:
+            up = up.parent
+        if up is None:
+            raise NotOneNest(
+                top.home, at=[(top.node, "one"), (p.node, "the other")], first=top.node, second=p.node
+            )
+        last = chain[-1]
+        raise NotPerfectlyNested(
+            top.home, at=[(last, None), (p.node, "inner")], outer=last, inner=p.node, between=describe(s)
+        )
+
+
+def _check_bounds(top: StmtSRef, chain: list[For], order: list[For]) -> None:
+    for n, f in enumerate(order):
+        if type(f.extent) is IntImm and type(f.min) is IntImm and f.step is None:
+            continue
+        used = free_vars(f.extent) | free_vars(f.min)
+        for later in order[n + 1 :]:
+            if later.loop_var in used:
+                raise DependentBound(top.home, at=[(f, None)], inner=f, outer=later)
+
+
+def rewrite(state: ScheduleState, plan: Plan) -> None:
+    """Nest the loops in the new order."""
+    if all(a is b for a, b in zip(plan.chain, plan.order, strict=True)):
+        return
+    body = plan.chain[-1].body
+    for s in reversed(plan.order):
+        body = For(s.loop_var, s.min, s.extent, s.kind, body, s.thread, s.annotations, s.step, s.span)
+    state.replace(plan.place, body)
+
+
+KIND = InstructionKind("Reorder", "reorder", ("ordered_loops",), check, rewrite, variadic=True)

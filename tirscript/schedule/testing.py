@@ -1,0 +1,121 @@
+"""Helpers for tests and docstrings of the schedule: a small program, and checks of a schedule's trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.ir.buffer import make_buffer, point
+from tirscript.ir.equal import assert_structural_equal
+from tirscript.ir.expr import TRUE, Add, BufferLoad, Expr, FloatImm, IterVar, Max, Mul, Range, Var, const_int
+from tirscript.ir.function import PrimFunc
+from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For, SeqStmt, Stmt
+
+from .refs import LoopRV
+from .schedule import Schedule
+
+
+def mm_relu(n: int = 128) -> PrimFunc:
+    """The course's two-block program: a matrix product into ``Y``, its positive part into ``C``."""
+    size = const_int(n)
+    a, b, c, y = (make_buffer(name, (size, size)) for name in "ABCY")
+    dom = Range(const_int(0), size)
+
+    def nest(loops: list[Var], kinds: str, label: str, make: Any) -> Stmt:
+        axes = [Var("v" + v.name) for v in loops]
+        names = {"S": "spatial", "R": "reduce"}
+        block = make(axes, tuple([IterVar(v, dom, names[k]) for v, k in zip(axes, kinds, strict=True)]))
+        out: Stmt = BlockRealize(tuple(loops), TRUE, block.replace(label=BlockLabel(label)))
+        for v in reversed(loops):
+            out = For(v, const_int(0), size, "serial", out)
+        return out
+
+    def product(v: list[Expr], axes: tuple[IterVar, ...]) -> Block:
+        i, j, k = v
+        value = Add(BufferLoad(y, (i, j)), Mul(BufferLoad(a, (i, k)), BufferLoad(b, (k, j))))
+        return Block(
+            BlockLabel(""), axes, (point(a, (i, k)), point(b, (k, j))), (point(y, (i, j)),),
+            BufferStore(y, value, (i, j)), BufferStore(y, FloatImm(0.0), (i, j)),
+        )  # fmt: skip
+
+    def relu(v: list[Expr], axes: tuple[IterVar, ...]) -> Block:
+        i, j = v
+        value = Max(BufferLoad(y, (i, j)), FloatImm(0.0))
+        return Block(
+            BlockLabel(""), axes, (point(y, (i, j)),), (point(c, (i, j)),), BufferStore(c, value, (i, j))
+        )
+
+    body = SeqStmt((
+        nest([Var("i"), Var("j"), Var("k")], "SSR", "Y", product),
+        nest([Var("i"), Var("j")], "SS", "C", relu),
+    ))  # fmt: skip
+    root = Block(BlockLabel("root"), (), (), (), body, None, (y,))
+    handles = [Var(f"{x.name}_handle", "handle", False) for x in (a, b, c)]
+    return PrimFunc(
+        tuple(handles),
+        dict(zip(handles, (a, b, c), strict=True)),
+        BlockRealize((), TRUE, root),
+        attrs={"global_symbol": "mm_relu"},
+    )
+
+
+def example() -> tuple[Schedule, LoopRV, LoopRV, LoopRV]:
+    """A schedule of a 16x16x16 ``mm_relu``, and the loops of its block ``Y``."""
+    sch = Schedule(mm_relu(16), debug_mask="all")
+    i, j, k = sch.get_loops(sch.get_block("Y"))
+    return sch, i, j, k
+
+
+def loop_lines(sch: Schedule) -> None:
+    """Print the headers of the loops, outermost first, without their indentation."""
+    words = {
+        "serial": "range",
+        "vectorized": "T.vectorized",
+        "parallel": "T.parallel",
+        "unrolled": "T.unroll",
+    }
+    for f in sch.state.functions.values():
+        stack: list[Any] = [f.func.body]
+        while stack:
+            s = stack.pop()
+            if isinstance(s, For):
+                extent = getattr(s.extent, "value", s.extent)
+                print(f"for {s.loop_var.name} in {words.get(s.kind, s.kind)}({extent}):")
+            stack.extend([c for c in reversed(s.children()) if isinstance(c, Stmt)])
+
+
+def verify_trace_roundtrip(
+    sch: Schedule, mod: Any, *, debug_mask: str = "all", text_format: Any = ("python", "json")
+) -> Schedule:
+    """Replay the trace of a schedule on ``mod``, as objects, as Python and as JSON, and compare the results.
+
+    The last replay is returned.
+    """
+    formats = (text_format,) if isinstance(text_format, str) else tuple(text_format)
+    trace = sch.trace
+    new = _fresh(sch, mod, debug_mask)
+    trace.apply_to_schedule(new)
+    assert_structural_equal(new.mod, sch.mod)
+    if "python" in formats:
+        new = _fresh(sch, mod, debug_mask)
+        exec("\n".join(trace.as_python()), {"sch": new})
+        assert_structural_equal(new.mod, sch.mod)
+    if "json" in formats:
+        import json
+
+        new = _fresh(sch, mod, debug_mask)
+        type(trace).apply_json_to_schedule(json.loads(json.dumps(trace.as_json())), new)
+        assert_structural_equal(new.mod, sch.mod)
+    return new
+
+
+def _fresh(sch: Schedule, mod: Any, debug_mask: str) -> Schedule:
+    return Schedule(mod, debug_mask=debug_mask, enable_check=sch.state.enable_check)
+
+
+def assert_structural_equal_ignore_global_symbol(a: Any, b: Any) -> None:
+    """Compare two functions or modules whose functions may bear different exported names."""
+
+    def plain(x: Any) -> Any:
+        return x.without_attr("global_symbol") if isinstance(x, PrimFunc) else x
+
+    assert_structural_equal(plain(a), plain(b))
