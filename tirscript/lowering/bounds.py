@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tirscript.arith import Analyzer
 from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import (
@@ -30,6 +31,7 @@ from tirscript.ir.expr import (
     Mul,
     Or,
     Ramp,
+    Range,
     Sub,
     Var,
     const_int,
@@ -228,12 +230,7 @@ class Facts:
 
     def _ask(self, condition: Any) -> bool:
         """The full prover, for conditions over exact integers."""
-        if not is_exact(condition):
-            return False
-        prover = _prover()
-        if prover is None:
-            return False
-        return prover(self, condition)
+        return is_exact(condition) and _ask(self, condition)
 
     def within(self, conditions: Iterable[Expr]) -> list[Expr]:
         """Add conditions; the list before, for ``holds`` to be put back."""
@@ -280,20 +277,14 @@ _MAY_WRAP = frozenset({Add, Sub, Mul})
 _OPPOSITE: dict[type, type] = {LT: GE, GE: LT, LE: GT, GT: LE, EQ: NE, NE: EQ}
 
 
-def _prover() -> Callable[[Facts, Expr], bool] | None:
-    try:
-        from tirscript.arith import Analyzer
-    except ImportError:
-        return None
-    from tirscript.ir.expr import Range
-
-    def prove(facts: Facts, condition: Expr) -> bool:
-        analyzer = Analyzer()
-        for v, (low, extent) in facts.loops.items():
-            analyzer.bind(v, Range(low, extent))
-        for v, (lo, hi) in facts.ranges.items():
-            if v not in facts.loops and lo is not None and hi is not None:
-                analyzer.bind(v, Range(const_int(lo, v.dtype), const_int(hi - lo + 1, v.dtype)))
-        return bool(analyzer.can_prove(condition))
-
-    return prove
+def _ask(facts: Facts, condition: Expr) -> bool:
+    """The analyzer's word, for what intervals do not decide."""
+    cx = Analyzer()
+    for v, interval in facts.ranges.items():
+        if v.exact and interval != UNKNOWN:
+            cx.set_range(v, interval)
+    for v, (low, extent) in facts.loops.items():
+        cx.bind(v, Range(low, extent))
+    for h in facts.holds:
+        cx.assume(h)
+    return cx.can_prove(condition)

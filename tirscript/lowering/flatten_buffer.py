@@ -70,7 +70,7 @@ class _Flatten:
     def buffer(self, b: Buffer) -> Buffer:
         new = self.flat.get(b)
         if new is None:
-            name = f"{b.name}_flat" if b in self.declared and not _is_flat(b) else b.name
+            name = f"{b.name}_flat" if b in self.declared else b.name
             new = self.flat[b] = Buffer(
                 name, (flat_size(b),), b.dtype, b.data, scope=b.scope, align=b.align, span=b.span
             )

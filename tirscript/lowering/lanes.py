@@ -88,7 +88,7 @@ class Lanes:
         rule = _RULES.get(type(e))
         if rule is None:
             raise NoVector
-        return rule(self, e, load)  # type: ignore[no-any-return]
+        return rule(self, e, load)
 
     def safe(self, e: Expr) -> bool:
         """Whether every lane may evaluate ``e`` (a vector already): all loads are within their buffers."""

@@ -14,6 +14,7 @@ from .lower_match_buffer import lower_match_buffer
 from .lower_opaque_block import lower_opaque_block
 from .remove_no_op import remove_no_op
 from .serialize_dependent_loops import serialize_dependent_loops
+from .simplify import simplify
 from .unroll_loop import unroll_loop
 from .vectorize_loop import vectorize_loop
 
@@ -25,6 +26,7 @@ PASSES: tuple[Pass, ...] = (
     convert_blocks_to_opaque,
     lower_match_buffer,
     lower_opaque_block,
+    simplify,
     serialize_dependent_loops,
     flatten_buffer,
     vectorize_loop,

@@ -65,8 +65,10 @@ class _Body:
             self.accesses.append(_Access(n.buffer, self._plain(n.indices), True))
         elif t is For:
             low, extent = const_of(n.min), const_of(n.extent)
-            known = low is not None and extent is not None
-            self.ranges[n.loop_var] = (low, low + max(extent, 1) - 1) if known else None  # type: ignore[operator, arg-type]
+            if low is None or extent is None:
+                self.ranges[n.loop_var] = None
+            else:
+                self.ranges[n.loop_var] = (low, low + max(extent, 1) - 1)
             loops += 1
         elif t is While:
             loops += 1

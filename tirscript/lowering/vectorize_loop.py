@@ -144,7 +144,7 @@ class _Widen:
         handler = _HANDLERS.get(type(s))
         if handler is not None:
             try:
-                return handler(self, s)
+                return handler(self, s)  # type: ignore[no-any-return]
             except NoVector:
                 pass
         return self.by_lane(s)

@@ -1,0 +1,37 @@
+"""Every pass keeps the values: each intermediate program, run, gives what NumPy gives."""
+
+import numpy as np
+import pytest
+
+from tests.lowering.programs import CASES
+from tirscript.codegen.python import compile_python
+from tirscript.ir.module import IRModule
+from tirscript.ir.verify import check_well_formed
+from tirscript.lowering import PASSES, lower_module, pass_names
+
+
+def check(run, case):
+    args, want = case.make(np.random.default_rng(7))
+    run(*args)
+    for got, expected in zip(args, want, strict=True):
+        if expected is not None:
+            np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_every_pass_keeps_the_values(case):
+    mod = IRModule.from_expr(case.func)
+    name = case.func.name
+    check(compile_python(mod)[name], case)
+    for passed in PASSES:
+        mod = IRModule({name: passed(mod[name])})
+        check_well_formed(mod)
+        check(compile_python(mod)[name], case)
+
+
+def test_stop_after_is_the_program_of_that_pass():
+    assert pass_names()[0] == "canonicalize_loop"
+    case = CASES[0]
+    mod = IRModule.from_expr(case.func)
+    for name in pass_names():
+        check(compile_python(lower_module(mod, stop_after=name))[case.func.name], case)
