@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tirscript as ts
 from tests.lowering.programs import CASES
 from tirscript.codegen.python import compile_python
 from tirscript.ir.module import IRModule
@@ -35,3 +36,8 @@ def test_stop_after_is_the_program_of_that_pass():
     mod = IRModule.from_expr(case.func)
     for name in pass_names():
         check(compile_python(lower_module(mod, stop_after=name))[case.func.name], case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_machine_code_gives_the_values(case):
+    check(ts.build(case.func)[case.func.name], case)

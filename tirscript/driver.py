@@ -1,0 +1,231 @@
+"""From a program to loops (``lower``) and to something callable (``build``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tirscript.diagnostics import NotYetError, TargetError, TirscriptError
+from tirscript.ir import hooks
+from tirscript.ir.function import PrimFunc
+from tirscript.ir.module import IRModule
+from tirscript.target import Target
+
+if TYPE_CHECKING:
+    from tirscript.runtime import Module
+
+__all__ = ["build", "compile", "lower"]
+
+TargetLike = str | Mapping[str, Any] | Target | None
+
+
+def lower(
+    func_or_mod: PrimFunc | IRModule,
+    target: TargetLike = "llvm",
+    *,
+    name: str | None = None,
+    simple_mode: bool = False,
+    stop_after: str | None = None,
+) -> IRModule:
+    """The module as loops over flat memory, as code is generated from it.
+
+    ``stop_after`` names the last pass that runs; ``tirscript.lowering.pass_names()`` lists them.
+    ``name`` renames the function where there is one; ``simple_mode`` is accepted for TVM's sake.
+    """
+    from tirscript.lowering import lower_module
+
+    mod = _snapshot(func_or_mod, name, "lower")
+    chosen = _target(target)
+    return lower_module(mod, chosen if chosen is not None else _of_functions(mod), stop_after)
+
+
+def build(
+    func_or_mod: PrimFunc | IRModule, target: TargetLike = "llvm", *, name: str | None = None
+) -> Module:
+    """A runtime module of the functions that have a name.
+
+    ``target=None`` takes the target of the enclosing ``with``, else each function's ``target`` attribute,
+    else ``llvm``.  The program is taken as it is now: later changes of the module do not matter.
+    """
+    mod = _snapshot(func_or_mod, name, "build")
+    chosen = _target(target)
+    if not len(mod):
+        raise TirscriptError("the module has no functions to build", code="empty-module")
+    groups: dict[Target, list[str]] = {}
+    for key, func in mod.items():
+        own = chosen if chosen is not None else _own_target(func)
+        groups.setdefault(own, []).append(key)
+    if not any(_exported(f) for _, f in mod.items()):
+        if len(mod) != 1:
+            raise TirscriptError(
+                "all functions of the module are private, so nothing could be called",
+                code="no-entry",
+                hint="leave out private=True for those to be called from outside",
+            )
+        key, only = mod.items()[0]
+        mod.update_func(key, only.with_attr("global_symbol", key))
+    built = [_BUILDERS[t.kind](_part(mod, names), t) for t, names in groups.items()]
+    return built[0] if len(built) == 1 else _joined(built)
+
+
+compile = build
+
+
+def _snapshot(func_or_mod: Any, name: Any, what: str) -> IRModule:
+    """A module of its own for what the user gave."""
+    if isinstance(name, (list, tuple)):
+        raise _tensor_expression(what)
+    if isinstance(func_or_mod, PrimFunc):
+        func = func_or_mod
+        if name is not None:
+            func = func.with_attr("global_symbol", _checked_name(name))
+        return IRModule.from_expr(func)
+    if isinstance(func_or_mod, IRModule):
+        mod = func_or_mod.copy()
+        if name is not None:
+            if len(mod) != 1:
+                raise TirscriptError(
+                    f"`name` renames the only function of a module; this one has {len(mod)}", code="name"
+                )
+            only = mod.items()[0][1].with_attr("global_symbol", _checked_name(name))
+            mod = IRModule({name: only}, mod.attrs)
+        return mod
+    if isinstance(func_or_mod, (list, tuple)):
+        raise _tensor_expression(what)
+    inner = getattr(func_or_mod, "mod", None)
+    hint = None
+    if isinstance(inner, IRModule):
+        hint = f"{what}(sch.mod, ...)"
+    elif type(func_or_mod).__module__.startswith("tirscript.te"):
+        raise _tensor_expression(what)
+    raise TirscriptError(
+        f"{what} takes a PrimFunc or an IRModule, not {type(func_or_mod).__name__}",
+        code="not-a-program",
+        hint=hint,
+    )
+
+
+def _checked_name(name: Any) -> str:
+    if not isinstance(name, str) or not name:
+        raise TirscriptError(f"`name` is a non-empty string, not {name!r}", code="name")
+    return name
+
+
+def _tensor_expression(what: str) -> TirscriptError:
+    return TirscriptError(
+        f"{what} takes a program and a target, no list of tensors",
+        code="tensor-expression",
+        hint=f"make a function of them first: {what}(te.create_prim_func([A, B, C]))",
+    )
+
+
+def _target(target: Any) -> Target | None:
+    """The target that is asked for; None where each function says its own."""
+    if isinstance(target, (list, tuple)):
+        raise _tensor_expression("build")
+    if target is None:
+        return Target.current()
+    return target if isinstance(target, Target) else Target(target)
+
+
+def _own_target(func: PrimFunc) -> Target:
+    own = func.attrs.get("target")
+    if own is None:
+        return Target("llvm")
+    try:
+        return own if isinstance(own, Target) else Target(own)
+    except TargetError as e:
+        e.notes = [*e.notes, f"in the attribute `target` of `{func.name}`"]
+        raise
+
+
+def _of_functions(mod: IRModule) -> Target | None:
+    targets = [_own_target(f) for _, f in mod.items()]
+    return targets[0] if targets else None
+
+
+def _exported(func: PrimFunc) -> bool:
+    return "global_symbol" in func.attrs
+
+
+def _part(mod: IRModule, names: list[str]) -> IRModule:
+    """The module with the functions of one target."""
+    if len(names) == len(mod):
+        return mod
+    part = IRModule(attrs=mod.attrs)
+    for key in names:
+        part.update_func(mod.get_global_var(key), mod[key])
+    return part
+
+
+def _build_llvm(mod: IRModule, target: Target) -> Module:
+    from tirscript.codegen.llvm import emit_module
+    from tirscript.lowering import lower_module
+    from tirscript.runtime import load_llvm
+    from tirscript.runtime.jit import Machine
+
+    lowered = lower_module(mod, target)
+    made = emit_module(lowered, target)
+    o = made.options
+    return load_llvm(
+        made.text,
+        made.signatures,
+        made.symbols,
+        made.sites,
+        machine=Machine(o.cpu, o.features, o.triple, o.opt_level),
+        externs=made.externs,
+        parallel=made.parallel,
+        target=target,
+        sources={"script": lambda: _script(lowered)},
+        debug_text=lambda: emit_module(lowered, target, debug=True).text,
+    )
+
+
+def _build_python(mod: IRModule, target: Target) -> Module:
+    from tirscript.codegen.python import compile_python, to_python
+    from tirscript.codegen.signature import signature_of
+    from tirscript.runtime import load_python
+
+    checked = bool(target.get("checked"))
+    functions = compile_python(mod, checked=checked)
+    signatures = {name: signature_of(f, name) for name, f in mod.items() if _exported(f)}
+    return load_python(
+        functions,
+        signatures,
+        target=target,
+        sources={"script": lambda: _script(mod), "python": lambda: to_python(mod, checked=checked)},
+    )
+
+
+def _script(mod: IRModule) -> str:
+    return str(hooks.call("script", mod))
+
+
+def _not_yet(mod: IRModule, target: Target) -> Module:
+    raise NotYetError(
+        f"no code is generated for `{target.kind}` yet",
+        code="not-yet-target",
+        hint='build(mod, target="llvm") or target="python"',
+    )
+
+
+_BUILDERS: dict[str, Callable[[IRModule, Target], Module]] = {
+    "llvm": _build_llvm,
+    "python": _build_python,
+    "cuda": _not_yet,
+    "opencl": _not_yet,
+    "metal": _not_yet,
+}
+
+
+def _joined(parts: list[Module]) -> Module:
+    """One module of the functions that were built for several targets."""
+    from tirscript.runtime import Module
+
+    functions = {name: f for part in parts for name, f in part.functions.items()}
+    targets = ", ".join(str(part.target) for part in parts)
+    joined = Module(
+        functions, targets, {"script": lambda: "\n\n".join([p.get_source("script") for p in parts])}
+    )
+    joined.imported_modules = list(parts)
+    return joined
