@@ -126,7 +126,7 @@ def _digit(e: Any) -> Digit | None:
 # ---- cells of a block, over its axes
 
 
-def _own_cells(block: Block) -> list[Cell]:
+def own_cells(block: Block) -> list[Cell]:
     """The cells of a block over its axes and the loops inside it; memoised on the block."""
     memo = memo_of(block)
     found: list[Cell] | None = memo.get("cells")
@@ -214,7 +214,7 @@ def cells_below(top: For) -> list[Cell] | None:
                 if bound is None:
                     return None
                 env[iv.var] = bound
-            for c in _own_cells(s.block):
+            for c in own_cells(s.block):
                 indices = None if c.indices is None else tuple([_compose(i, env) for i in c.indices])
                 inner = (*around, *c.around) if c.around else around
                 out.append(Cell(c.buffer, c.write, indices, inner, s))

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from tirscript.ir.expr import TRUE, Add, And, BufferLoad, Expr, Max, Min, Mul, Or, Sub, Var
+from tirscript.ir.expr import TRUE, Add, And, BufferLoad, Expr, IntImm, Max, Min, Mul, Or, Sub, Var
 from tirscript.ir.node import memo_of, walk
 from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, SeqStmt
 
-from .cells import Cell, Interval, all_cells, cells_below, distances, form_of, may_alias
+from .cells import Cell, Form, Interval, all_cells, cells_below, distances, form_of, may_alias, own_cells
 from .errors import Refusal
 from .refs import StmtSRef, block_token
 from .state import FunctionState
@@ -75,6 +75,8 @@ def outside_ranges(place: StmtSRef) -> dict[Var, Interval]:
 def check_iterations_independent(place: StmtSRef, word: str, rule: type[Refusal] = OnReductionAxis) -> None:
     """Refuse unless no two iterations of the loop touch one cell with a write; ``word`` says why it is
     asked ("parallel", "vectorized")."""
+    if _surely_independent(place):
+        return
     loop: For = place.node
     aliased = aliased_params(place.home)
     cells = cells_below(loop)
@@ -84,6 +86,120 @@ def check_iterations_independent(place: StmtSRef, word: str, rule: type[Refusal]
     if pair is None:
         return
     _decide_carried(place, pair, word, rule)
+
+
+def _surely_independent(place: StmtSRef) -> bool:
+    """The quick answer for one block: an axis that keeps its instances apart takes another value in every
+    iteration."""
+    loop: For = place.node
+    v = loop.loop_var
+    realize, inner = _single_block(loop.body, [])
+    if realize is None or _may_be_aliased(place.home):
+        return False
+    apart = axes_apart(realize.block)
+    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+        if iv.var in apart:
+            if value is v:
+                return True
+            t = type(value)
+            if t is not Var and t is not IntImm:
+                form = form_of(value)
+                if form is not None and v in form.terms and v in _determined(form, inner, v):
+                    return True
+    return False
+
+
+def _surely_in_order(place: StmtSRef, chain: Sequence[For], turned: Sequence[tuple[Var, Var]]) -> bool:
+    """The quick answer for one block: of two loops that change places, one is the same wherever instances
+    meet, or all meetings are updates that commute."""
+    realize, inner = _single_block(chain[-1].body, list(chain))
+    if realize is None or _may_be_aliased(place.home):
+        return False
+    block = realize.block
+    apart = axes_apart(block)
+    fixed: set[Var] = set()
+    for iv, value in zip(block.iter_vars, realize.iter_values, strict=True):
+        if iv.var in apart:
+            if type(value) is Var:
+                fixed.add(value)
+            else:
+                form = form_of(value)
+                if form is not None:
+                    fixed |= _determined(form, inner, None)
+    loose = [v for pair in turned if pair[0] not in fixed and pair[1] not in fixed for v in pair]
+    if not loose:
+        return True
+    cells = own_cells(block)
+    reduced = reduced_buffers(block)
+    if any(c.write and c.buffer not in reduced for c in cells):
+        return False
+    for iv, value in zip(block.iter_vars, realize.iter_values, strict=True):
+        if iv.kind not in ("spatial", "reduce") and any(_mentions(value, v) for v in loose):
+            return False
+    return True
+
+
+def _single_block(s: Any, inner: list[For]) -> tuple[BlockRealize | None, list[For]]:
+    """The block that is all there is below loops, and those loops."""
+    while type(s) is For:
+        inner.append(s)
+        s = s.body
+    return (s if type(s) is BlockRealize else None), inner
+
+
+def _may_be_aliased(home: FunctionState) -> bool:
+    flag = home.func.attrs.get("tir.noalias")
+    return flag is not None and not getattr(flag, "value", flag)
+
+
+def axes_apart(block: Block) -> frozenset[Var]:
+    """The axes along which instances never share a cell that is written: for every written buffer, all
+    accesses have one dimension that is a multiple of the axis; memoised on the block."""
+    memo = memo_of(block)
+    found: frozenset[Var] | None = memo.get("apart")
+    if found is None:
+        found = memo["apart"] = _axes_apart(block)
+    return found
+
+
+def _axes_apart(block: Block) -> frozenset[Var]:
+    cells = own_cells(block)
+    axes = {iv.var for iv in block.iter_vars}
+    out = set(axes)
+    for w in cells:
+        if not w.write:
+            continue
+        same = [c for c in cells if c.buffer.data is w.buffer.data]
+        if any(c.buffer is not w.buffer or c.indices is None for c in same):
+            return frozenset()
+        here: set[Var] = set()
+        for dims in zip(*[c.indices for c in same if c.indices is not None], strict=True):
+            first = dims[0]
+            if type(first) is not Form or len(first.terms) != 1 or first.slack != (0, 0):
+                continue
+            if all(type(d) is Form and d[:2] == first[:2] and d.slack == (0, 0) for d in dims):
+                here |= first.terms.keys() & axes
+        out &= here
+    return frozenset(out)
+
+
+def _determined(form: Form, loops: Sequence[For], also: Var | None) -> set[Var]:
+    """The variables whose values follow from the form's, the loops in ``loops`` (and ``also``) varying and
+    all others fixed: each coefficient exceeds what the smaller ones can make up for."""
+    sizes: dict[Var, float] = {} if also is None else {also: inf}
+    for f in loops:
+        v = f.loop_var
+        if v in form.terms:
+            constant = type(f.extent) is IntImm and type(f.min) is IntImm
+            sizes[v] = f.extent.value - 1 if constant else inf
+    reach = 0.0
+    out: set[Var] = set()
+    for v, k in sorted(((v, abs(form.terms[v])) for v in sizes), key=lambda item: item[1]):
+        if k <= reach:
+            return set()
+        out.add(v)
+        reach += k * sizes[v]
+    return out
 
 
 def _dependent_pair(
@@ -202,16 +318,16 @@ def check_reorder(place: StmtSRef, chain: Sequence[For], order: Sequence[For]) -
     """Refuse unless every dependence keeps its direction when the perfect nest ``chain`` (outermost
     first, the first at ``place``) runs in ``order``."""
     top = chain[0]
-    cells = cells_below(top)
-    if cells is None:
-        cells = all_cells(top)
-    aliased = aliased_params(place.home)
     position = {f.loop_var: n for n, f in enumerate(order)}
     moved = [f.loop_var for f in chain]
     # Pairs of loops that change places: (outer before, outer after).
     turned = [(x, y) for n, x in enumerate(moved) for y in moved[n + 1 :] if position[y] < position[x]]
-    if not turned:
+    if not turned or _surely_in_order(place, chain, turned):
         return
+    cells = cells_below(top)
+    if cells is None:
+        cells = all_cells(top)
+    aliased = aliased_params(place.home)
     outside: dict[Var, Interval] | None = None
     written = [c for c in cells if c.write]
     for n, a in enumerate(written):
@@ -416,26 +532,38 @@ def check_cover(place: StmtSRef, word: str) -> None:
     loop: For = place.node
     v = loop.loop_var
     ranges: dict[Var, Interval] | None = None
-    stack: list[tuple[Any, tuple[For, ...]]] = [(loop, ())]
+    stack: list[Any] = [loop]
+    loops: list[For] = []
     while stack:
-        s, around = stack.pop()
+        s = stack.pop()
         t = type(s)
         if t is For:
-            stack.append((s.body, (*around, s)))
+            loops.append(s)
+            stack.append(s.body)
         elif t is SeqStmt:
-            stack.extend([(c, around) for c in s.seq])
+            stack.extend(s.seq)
         elif t is BlockRealize and s.predicate is TRUE:
             for iv, value in zip(s.block.iter_vars, s.iter_values, strict=True):
-                if type(value) is Var and value is not v:
+                if value is v:
+                    low, extent, dom = loop.min, loop.extent, iv.dom
+                    if type(low) is not IntImm or type(extent) is not IntImm or loop.step is not None:
+                        continue
+                    if type(dom.min) is IntImm and type(dom.extent) is IntImm:
+                        if low.value == dom.min.value and extent.value == dom.extent.value:
+                            continue
+                    form = Form(0, {v: 1})
+                elif type(value) is Var or type(value) is IntImm:
                     continue
-                form = form_of(value)
-                if form is None or v not in form.terms:
-                    continue
+                else:
+                    found = form_of(value)
+                    if found is None or v not in found.terms:
+                        continue
+                    form = found
                 if ranges is None:
                     if _guarded(place):
                         return
                     ranges = outside_ranges(place)
-                _check_axis(place, s, iv, form, _with_loops(ranges, around), word)
+                _check_axis(place, s, iv, form, _with_loops(ranges, loops), word)
 
 
 def check_axes_cover(place: StmtSRef, realize: BlockRealize, word: str) -> None:

@@ -38,8 +38,8 @@ from typing import Any
 
 from tirscript.analysis.access import accesses, conjuncts, infer_regions, uses_declared
 from tirscript.arith.linear import key_of
-from tirscript.ir.buffer import BufferRegion
-from tirscript.ir.expr import TRUE, And, Expr, IntImm, IterVar, Var
+from tirscript.ir.buffer import BufferRegion, point
+from tirscript.ir.expr import TRUE, And, Expr, IntImm, IterVar, Not, Range, Var
 from tirscript.ir.stmt import (
     Block,
     BlockLabel,
@@ -50,7 +50,7 @@ from tirscript.ir.stmt import (
     Stmt,
     seq,
 )
-from tirscript.ir.visitor import free_vars, fresh_copy, substitute
+from tirscript.ir.visitor import buffer_exprs, free_vars, fresh_copy, substitute
 
 from ..cells import Cell, all_cells, cells_below, distances, index_of, may_alias
 from ..cells import _cell as cell_of
@@ -61,6 +61,7 @@ from ..legality import check_axes_cover as check_cover_of
 from ..names import free_name, names_around, names_inside
 from ..refs import BlockRV, StmtSRef, block_token
 from ..resolve import block_place, loop_place
+from ..rewriting import put
 from ..state import ScheduleState, _with_child
 from ..trace import InstructionKind
 
@@ -156,11 +157,12 @@ def check(state: ScheduleState, block: Any, loop: Any) -> Plan:
     spatial: set[Var] = set()
     reduce: dict[Var, IterVar] = {}
     for iv, value in zip(b.iter_vars, realize.iter_values, strict=True):
+        used = (value,) if type(value) is Var else free_vars(value)
         if iv.kind == "reduce":
-            for v in free_vars(value):
+            for v in used:
                 reduce[v] = iv
         else:
-            spatial |= free_vars(value)
+            spatial.update(used)
     _check_outside(bp, lp, reduce)
     init_vars = free_vars(b.init)
     for iv in b.iter_vars:
@@ -428,13 +430,13 @@ def _init_nest(plan: Plan, label: BlockLabel) -> Stmt:
             values[old] = Var(free_name(f"{old.name}_init", taken), old.dtype, span=old.span)
     predicate: Expr = TRUE
     for c in plan.guards:
-        guard = substitute(c, values)
+        guard = put(c, values)
         predicate = guard if predicate is TRUE else And(predicate, guard)
     block = _init_block(b, label, [iv for iv, _ in axes])
     inner = {v: values[v] for v in free_vars(block) if v in values}
     if inner:
         block = substitute(block, inner)
-    nest: Stmt = BlockRealize(tuple([substitute(e, values) for _, e in axes]), predicate, block, realize.span)
+    nest: Stmt = BlockRealize(tuple([put(e, values) for _, e in axes]), predicate, block, realize.span)
     slot = plan.block.seq_index
     for p in plan.path:
         s = p.node
@@ -443,7 +445,7 @@ def _init_nest(plan: Plan, label: BlockLabel) -> Stmt:
                 notes = substitute(s, values).annotations if s.annotations else s.annotations
                 nest = For(
                     values[s.loop_var],  # type: ignore[arg-type]
-                    substitute(s.min, values), substitute(s.extent, values), s.kind, nest, s.thread, notes,
+                    put(s.min, values), put(s.extent, values), s.kind, nest, s.thread, notes,
                     s.step, s.span,
                 )  # fmt: skip
         elif type(s) is IfThenElse:
@@ -456,8 +458,6 @@ def _init_nest(plan: Plan, label: BlockLabel) -> Stmt:
 
 
 def _unless(condition: Expr, nest: Stmt, s: IfThenElse) -> Stmt:
-    from tirscript.ir.expr import Not
-
     return IfThenElse(Not(condition), nest, None, s.span)
 
 
@@ -480,7 +480,7 @@ def _init_block(b: Block, label: BlockLabel, axes: list[IterVar]) -> Block:
     if uses_declared(b) and not _visible(b.init):
         reads, writes = (), b.writes
     else:
-        reads, writes = infer_regions(axes, b.init, None, (), views)
+        reads, writes = _points(b, True) or infer_regions(axes, b.init, None, (), views)
     made = Block(label, tuple(axes), reads, writes, b.init, None, (), views, b.annotations, b.span)
     if views:
         # Views are defined by the block: each block needs its own.
@@ -496,8 +496,8 @@ def _init_block(b: Block, label: BlockLabel, axes: list[IterVar]) -> Block:
     return Block(
         label,
         tuple(new_axes),
-        tuple([substitute(r, fresh) for r in reads]),
-        tuple([substitute(r, fresh) for r in writes]),
+        tuple([_renamed(r, fresh) for r in reads]),
+        tuple([_renamed(r, fresh) for r in writes]),
         init,
         None,
         (),
@@ -505,6 +505,41 @@ def _init_block(b: Block, label: BlockLabel, axes: list[IterVar]) -> Block:
         b.annotations,
         b.span,
     )
+
+
+Regions = tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]
+
+
+def _renamed(r: BufferRegion, values: dict[Var, Expr]) -> BufferRegion:
+    if any(free_vars(e) & values.keys() for e in buffer_exprs(r.buffer)):
+        return substitute(r, values)
+    return BufferRegion(
+        r.buffer, tuple([Range(put(x.min, values), put(x.extent, values)) for x in r.region]), r.span
+    )
+
+
+def _points(b: Block, init: bool) -> Regions | None:
+    """The regions of init or body where each buffer is touched at one point, as is usual; else None."""
+    seen: dict[tuple[Any, bool], Any] = {}
+    local = b.alloc_buffers
+    for a in accesses(b):
+        if a.init is not init or (local and a.buffer in local):
+            continue
+        if a.indices is None or a.axes or a.conditions:
+            return None
+        first = seen.setdefault((a.buffer, a.is_write), a)
+        if first is not a:
+            for i, j in zip(first.indices, a.indices, strict=True):
+                if i is not j:
+                    return None
+        for i in a.indices:
+            t = type(i)
+            if t is not Var and t is not IntImm and index_of(i) is None:
+                return None
+    regions: tuple[list[BufferRegion], list[BufferRegion]] = ([], [])
+    for (buffer, is_write), a in seen.items():
+        regions[is_write].append(point(buffer, a.indices))
+    return tuple(regions[0]), tuple(regions[1])
 
 
 def _visible(init: Stmt) -> bool:
@@ -521,7 +556,10 @@ def _update_block(b: Block, label: BlockLabel) -> Block:
         reads: tuple[BufferRegion, ...] = (*[r for r in b.writes if r.buffer not in have], *b.reads)
         writes = b.writes
     else:
-        reads, writes = infer_regions(b.iter_vars, b.body, None, b.alloc_buffers, b.match_buffers)
+        found = _points(b, False)
+        if found is None:
+            found = infer_regions(b.iter_vars, b.body, None, b.alloc_buffers, b.match_buffers)
+        reads, writes = found
     return Block(
         label,
         b.iter_vars,
