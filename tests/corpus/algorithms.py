@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Algorithms that are no tensor operators: sorts, scans, searches, sequences."""
 
 TEXT = """

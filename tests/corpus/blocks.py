@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Blocks: axes of every kind, domains, predicates, regions, init, attributes, nesting."""
 
 TEXT = """

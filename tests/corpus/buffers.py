@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Buffers: every way to declare one, views, allocations, scopes, unusual shapes."""
 
 TEXT = """

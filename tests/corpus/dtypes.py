@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Dtypes: every scalar dtype and vectors of them, as buffers, constants, parameters and casts."""
 
 TEXT = """

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Expressions: operators and their brackets, comparisons, conditionals, constants, vectors."""
 
 TEXT = """

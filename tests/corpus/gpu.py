@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Programs for GPUs: bindings, shared memory, warp and matrix units, asynchronous copies."""
 
 TEXT = """

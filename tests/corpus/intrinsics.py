@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Intrinsics: foreign calls, pointers, threads, hints, fixed point."""
 
 TEXT = """

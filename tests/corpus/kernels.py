@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Kernels as people write them: linear algebra, convolution, normalisation, attention, stencils."""
 
 TEXT = """

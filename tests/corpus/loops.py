@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Loops: every kind, ranges, annotations, jumps, shadowed names."""
 
 TEXT = """

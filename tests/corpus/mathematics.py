@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Mathematics: every function, of floats and of bits."""
 
 TEXT = """

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Modules: several functions, calls between them, attributes, private functions."""
 
 TEXT = '''

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Statements: stores, lets, conditions, asserts, evaluations, attributes."""
 
 TEXT = '''

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Symbolic shapes: variables in extents, strides, offsets and loops."""
 
 TEXT = """

@@ -1,21 +1,49 @@
-"""Helpers for tests of tensor programs."""
+"""Helpers for tests of tensor programs: round trips, differences, reference checks, random programs.
+
+``programs()`` needs hypothesis, which is imported on use.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from .allclose import assert_allclose
+
+if TYPE_CHECKING:
+    from .reference import check_against_reference, random_inputs, run_program
+    from .round_trip import assert_round_trip, structural_diff
+    from .strategies import programs
+
+_WHERE = {
+    "assert_round_trip": "round_trip",
+    "structural_diff": "round_trip",
+    "check_against_reference": "reference",
+    "random_inputs": "reference",
+    "run_program": "reference",
+    "programs": "strategies",
+}
+
+__all__ = [
+    "assert_allclose",
+    "assert_round_trip",
+    "check_against_reference",
+    "programs",
+    "random_inputs",
+    "run_program",
+    "structural_diff",
+]
 
 
-def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
-    """Raise AssertionError unless the two arrays, NumPy's or ours, are equal within the tolerances.
+def __getattr__(name: str) -> Any:
+    where = _WHERE.get(name)
+    if where is None:
+        raise AttributeError(f"module 'tirscript.testing' has no attribute {name!r}")
+    import importlib
 
-    >>> assert_allclose([1.0, 2.0], [1.0, 2.00000001])
-    """
-    import numpy as np
+    value = getattr(importlib.import_module(f"{__name__}.{where}"), name)
+    globals()[name] = value
+    return value
 
-    def plain(value: Any) -> Any:
-        return np.asarray(value.numpy() if hasattr(value, "numpy") else value)
 
-    a, b = plain(actual), plain(desired)
-    np.testing.assert_allclose(a, b, rtol=rtol, atol=atol, verbose=True)
-    if a.shape != b.shape:
-        raise AssertionError(f"shapes differ: {a.shape} and {b.shape}")
+def __dir__() -> list[str]:
+    return list(__all__)

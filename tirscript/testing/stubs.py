@@ -216,19 +216,18 @@ def _root() -> str:
 
     lines = [f"from tirscript.notyet import {name} as _{name}" for name in ("NotYet", "NotYetModule")]
     rest = ["__version__: str"]
-    for name in sorted(tirscript.__all__):
+    where_is: dict[str, str] = vars(tirscript)["_WHERE"]
+    for name in public_names(tirscript):
         value = getattr(tirscript, name)
-        where = tirscript._WHERE.get(name)
-        if where is not None:
-            module, _, attribute = where.partition(":")
-            lines.append(f"from {module} import {attribute} as {name}")
-        elif isinstance(value, NotYetModule):
-            rest.append(f"{name}: _NotYetModule")
-        elif isinstance(value, NotYet):
-            rest.append(f"{name}: _NotYet")
+        if isinstance(value, (NotYet, NotYetModule)):
+            rest.append(f"{name}: _{type(value).__name__}")
+            continue
+        package, _, own = where_is.get(name, value.__name__.replace(".", ":")).partition(":")
+        if own == name:
+            # `import X as X` is how a stub says that a name is public.
+            lines.append(f"from {package} import {name} as {name}")
         else:
-            shown = value.__name__.rpartition(".")[2]
-            lines.append(f"from tirscript import {shown} as {name}")
+            rest.append(f"{name} = {own}")
     doc = inspect.getdoc(tirscript)
     return "\n".join([_HEADER + (_docstring(doc, "") if doc else ""), *lines, "", *rest, ""])
 
