@@ -103,4 +103,4 @@ class _NotYetLoader:
         pass
 
 
-sys.meta_path.append(_NotYetFinder)  # type: ignore[arg-type]
+sys.meta_path.append(_NotYetFinder)
