@@ -1,0 +1,76 @@
+"""The README is true: its example runs, prints what it says, and its picture is of that output."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tirscript as ts
+from tirscript import display
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[str]]:
+    """The scope after the README's first programs, and what each printed."""
+    scope: dict[str, Any] = {}
+    printed = []
+    programs = [text for kind, text in BLOCKS if kind == "python" and "@T.prim_func\ndef row_sums" in text]
+    assert programs[1].startswith("# from tirscript.script import tir as T")
+    for n, text in enumerate((programs[0], next(t for k, t in BLOCKS if "print(c[:3])" in t))):
+        path = tmp_path_factory.mktemp("readme") / f"example_{n}.py"
+        path.write_text(text)
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(text, str(path), "exec", dont_inherit=True), scope)
+        printed.append(out.getvalue())
+    return scope, printed
+
+
+def test_the_example_prints_what_the_readme_says(example: tuple[dict[str, Any], list[str]]) -> None:
+    _, printed = example
+    texts = [text for _, text in BLOCKS]
+    at = next(n for n, t in enumerate(texts) if "sch.vectorize(i_1)" in t)
+    assert printed[0] == texts[at + 1]
+    at = next(n for n, t in enumerate(texts) if "print(c[:3])" in t)
+    assert printed[1] == texts[at + 1]
+
+
+def test_the_refusal_is_as_the_readme_shows_it(example: tuple[dict[str, Any], list[str]]) -> None:
+    scope, _ = example
+    with pytest.raises(ts.ScheduleError) as refused:
+        exec("sch.parallel(k)", scope)
+    text = re.sub(r"\S*example_0\.py", "example.py", str(refused.value))
+    at = next(n for n, (_, t) in enumerate(BLOCKS) if t == "sch.parallel(k)\n")
+    assert BLOCKS[at + 1] == ("text", text + "\n")
+
+
+def test_the_picture_is_of_the_output(example: tuple[dict[str, Any], list[str]]) -> None:
+    _, printed = example
+    (path,) = re.findall(r"!\[.*?\]\((.*?)\)", README)
+    picture = (ROOT / path).read_text(encoding="utf-8")
+    assert picture == display.svg(
+        printed[0].rstrip("\n"), title="row_sums after split, reorder and vectorize"
+    )
+    assert len(picture) < 20_000
+
+
+def test_links_lead_somewhere() -> None:
+    prose = re.sub(r"^```.*?^```$", "", README, flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)#]+)\)", prose):
+        assert (ROOT / link).exists(), link
+
+
+def test_the_two_commands_are_there() -> None:
+    commands = [text.strip() for kind, text in BLOCKS if kind == "sh"]
+    assert commands == [
+        "pip install -e . && python -m tirscript demo",
+        "pip install -e '.[test]' && python -m pytest",
+    ]
