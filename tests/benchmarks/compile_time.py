@@ -25,15 +25,15 @@ MM_RELU = """
 class Module:
     @T.prim_func{marker}
     def main(A: T.Buffer((128, 128), "float32"), B: T.Buffer((128, 128), "float32"), C: T.Buffer((128, 128), "float32")):
-        Y = T.{s}alloc_buffer((128, 128), "float32")
+        Y = T.{alloc}((128, 128), "float32")
         for i, j, k in T.grid(128, 128, 128):
-            with T.{s}block("Y"):
+            with T.{block}("Y"):
                 vi, vj, vk = T.axis.remap("SSR", [i, j, k])
                 with T.init():
                     Y[vi, vj] = T.float32(0)
                 Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
         for i, j in T.grid(128, 128):
-            with T.{s}block("C"):
+            with T.{block}("C"):
                 vi, vj = T.axis.remap("SS", [i, j])
                 C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
 """  # noqa: E501
@@ -122,9 +122,11 @@ def run(rounds: int) -> int:
     sys.path.insert(0, str(ROOT))
     import tirscript as ts
 
-    mine = ts.parse(MM_RELU.format(marker="", s=""))
+    mine = ts.parse(MM_RELU.format(marker="", alloc="alloc_buffer", block="block"))
     header = "# from tvm.script import ir as I\n# from tvm.script import tirx as T\n"
-    theirs = tvm.script.from_source(header + MM_RELU.format(marker="(s_tir=True)", s="s"))
+    theirs = tvm.script.from_source(
+        header + MM_RELU.format(marker="(s_tir=True)", alloc="sblock_alloc_buffer", block="sblock")
+    )
     my_text, their_text = mine.script(), theirs.script()
 
     def nothing() -> None:
