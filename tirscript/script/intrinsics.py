@@ -5,6 +5,7 @@ They are ordinary functions that build expressions, in a script and outside of o
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -34,6 +35,18 @@ def _lanes(value: Any) -> int:
     if not isinstance(value, int) or value < 1:
         raise TirscriptError(f"a number of lanes is a positive integer, this is {value!r}", code="lanes")
     return value
+
+
+def _dtype_anywhere(f: Any) -> Any:
+    """A function of a dtype and more that is also called with ``dtype=`` after positional arguments."""
+
+    @functools.wraps(f)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if "dtype" in kwargs and args:
+            args = (kwargs.pop("dtype"), *args)
+        return f(*args, **kwargs)
+
+    return function
 
 
 # ---- mathematics
@@ -322,6 +335,7 @@ def Cast(dtype: Any, value: Any) -> Expr:
     return ops.cast(value, _dtype(dtype))
 
 
+@_dtype_anywhere
 def reinterpret(dtype: Any, value: Any) -> Expr:
     """The bits of ``value`` as another dtype."""
     if isinstance(dtype, Expr) and not isinstance(value, Expr):
@@ -485,16 +499,19 @@ def Shuffle(vectors: Sequence[Any], indices: Sequence[Any]) -> Expr:
     return nodes.Shuffle(exprs, chosen)
 
 
+@_dtype_anywhere
 def vectorlow(dtype: Any, vec: Any) -> Expr:
     """The lower half of a vector."""
     return nodes.Call(_dtype(dtype), "vectorlow", (ops.as_expr(vec),))
 
 
+@_dtype_anywhere
 def vectorhigh(dtype: Any, vec: Any) -> Expr:
     """The upper half of a vector."""
     return nodes.Call(_dtype(dtype), "vectorhigh", (ops.as_expr(vec),))
 
 
+@_dtype_anywhere
 def vectorcombine(dtype: Any, vec1: Any, vec2: Any) -> Expr:
     """Two vectors as one."""
     return nodes.Call(_dtype(dtype), "vectorcombine", (ops.as_expr(vec1), ops.as_expr(vec2)))
@@ -505,6 +522,7 @@ def vscale() -> Expr:
     return ops.call("vscale")
 
 
+@_dtype_anywhere
 def get_active_lane_mask(dtype: Any, base: Any, limit: Any) -> Expr:
     """Which lanes of ``base, base + 1, ...`` are below the limit."""
     return nodes.Call(_dtype(dtype), "get_active_lane_mask", (ops.as_expr(base), ops.as_expr(limit)))
@@ -646,21 +664,25 @@ def thread_return() -> Expr:
     return ops.call("thread_return")
 
 
+@_dtype_anywhere
 def call_extern(dtype: Any, func_name: Any, *args: Any) -> Expr:
     """A call of a C function: ``T.call_extern("float32", "sinf", x)``."""
     return _foreign("call_extern", dtype, func_name, args)
 
 
+@_dtype_anywhere
 def call_pure_extern(dtype: Any, func_name: Any, *args: Any) -> Expr:
     """A call of a C function without effects."""
     return _foreign("call_pure_extern", dtype, func_name, args)
 
 
+@_dtype_anywhere
 def call_llvm_intrin(dtype: Any, name: Any, *args: Any) -> Expr:
     """A call of an LLVM intrinsic: ``T.call_llvm_intrin("float32", "llvm.fabs.f32", x)``."""
     return _foreign("call_llvm_intrin", dtype, name, args)
 
 
+@_dtype_anywhere
 def call_llvm_pure_intrin(dtype: Any, name: Any, *args: Any) -> Expr:
     """A call of an LLVM intrinsic without effects."""
     return _foreign("call_llvm_pure_intrin", dtype, name, args)
@@ -672,6 +694,7 @@ def _foreign(op: str, dtype: Any, name: Any, args: tuple[Any, ...]) -> Expr:
     return nodes.Call(_dtype(dtype), op, (ops.as_expr(name), *[_argument(a) for a in args]))
 
 
+@_dtype_anywhere
 def call_intrin(dtype: Any, func_name: Any, *args: Any) -> Expr:
     """A call of an operator by its name: ``T.call_intrin("float32", "exp", x)``."""
     name = str(getattr(func_name, "name", func_name)).rpartition(".")[2]
@@ -768,7 +791,11 @@ def _first_dtype(names: str, doc: str) -> None:
 
 
 def _dtype_function(name: str, doc: str) -> Any:
-    def function(dtype: Any, *args: Any) -> Expr:
+    def function(*args: Any, dtype: Any = None) -> Expr:
+        if dtype is None:
+            if not args:
+                raise TirscriptError(f"{name} needs a dtype first", code="arity")
+            dtype, args = args[0], args[1:]
         return nodes.Call(_dtype(dtype), name, tuple([_argument(a) for a in args]))
 
     return _named(function, name, doc)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
+
+__all__ = ["dummy_global_info", "ir_module", "module_attrs", "module_global_infos", "vdevice"]
 
 
 def ir_module(cls: type | None = None, /, *, check_well_formed: bool = True, s_tir: bool = False) -> Any:
-    """Decorator: the class, read as script, becomes an ``IRModule``."""
+    """Decorator: the class, read as script, becomes an ``IRModule``.
+
+    >>> from tirscript.script import ir as I, tir as T
+    >>> I.ir_module.__name__
+    'ir_module'
+    """
     from tirscript.script.parser import entry
 
     frame = sys._getframe(1)
@@ -16,9 +24,38 @@ def ir_module(cls: type | None = None, /, *, check_well_formed: bool = True, s_t
     return lambda c: entry.decorated_class(c, frame, check_well_formed, s_tir)
 
 
-def module_attrs(attrs: dict[str, Any]) -> None:
-    """Attributes of the module, inside the class."""
+def module_attrs(attrs: dict[str, Any], allow_overwrite: bool = False) -> None:
+    """Attributes of the module: ``I.module_attrs({"version": 1})`` inside the class."""
 
 
 def module_global_infos(infos: dict[str, Any]) -> None:
     """Global infos of the module, inside the class."""
+
+
+class GlobalInfo:
+    """A global info of a module, printed as the call that makes it."""
+
+    __slots__ = ("arguments", "name")
+
+    def __init__(self, name: str, arguments: tuple[Any, ...] = ()) -> None:
+        self.name = name
+        self.arguments = arguments
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GlobalInfo) and (self.name, self.arguments) == (other.name, other.arguments)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def _script_(self, text: Callable[[Any], str]) -> str:
+        return f"I.{self.name}({', '.join([text(a) for a in self.arguments])})"
+
+
+def dummy_global_info() -> GlobalInfo:
+    """An info that says nothing."""
+    return GlobalInfo("dummy_global_info")
+
+
+def vdevice(target: Any = None, vdevice_id: int = 0, memory_scope: str = "global") -> GlobalInfo:
+    """A virtual device."""
+    return GlobalInfo("vdevice", (target, vdevice_id, memory_scope))

@@ -52,8 +52,9 @@ class Environment:
         return MISSING
 
     def names(self) -> list[str]:
-        """All names, for did-you-mean."""
-        return [name for m in self.maps for name in m if not name.startswith("__")]
+        """All names but Python's own, for did-you-mean."""
+        maps = [m for m in self.maps if "__build_class__" not in m]
+        return [name for m in maps for name in m if not name.startswith("__")]
 
     def extended(self, first: Mapping[str, Any]) -> Environment:
         """The environment with one more, innermost mapping."""
@@ -92,7 +93,7 @@ def _lexical_parent(frame: types.FrameType) -> types.FrameType | None:
     code = frame.f_code
     parent = frame.f_back
     while parent is not None:
-        if code in parent.f_code.co_consts:
+        if any(c is code for c in parent.f_code.co_consts):
             return parent
         parent = parent.f_back
     return None

@@ -17,6 +17,9 @@ from typing import Any
 from tirscript.diagnostics import ParseError, Source, Span, Mark, deep_recursion
 
 
+Definition = ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef
+
+
 class Text:
     """A parsed text: its ``Source``, its tree and its definitions."""
 
@@ -26,13 +29,13 @@ class Text:
         self.source = source
         self.tree = tree
         self.ascii_only = ascii_only
-        self.definitions: list[ast.FunctionDef | ast.ClassDef] | None = None
+        self.definitions: list[Definition] | None = None
 
     def find(self, kind: type, name: str, line: int) -> Any:
         """The innermost definition of that kind and name whose span, decorators included, holds the line."""
         if self.definitions is None:
             self.definitions = [
-                n for n in ast.walk(self.tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))
+                n for n in ast.walk(self.tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef))
             ]
         found = None
         for d in self.definitions:
@@ -42,7 +45,7 @@ class Text:
         return found
 
 
-def first_line(definition: ast.FunctionDef | ast.ClassDef) -> int:
+def first_line(definition: Definition) -> int:
     """The line of the first decorator, or of the definition."""
     return min([definition.lineno, *[d.lineno for d in definition.decorator_list]])
 

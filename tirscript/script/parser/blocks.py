@@ -6,15 +6,16 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from tirscript.diagnostics import ParseError, Span, TirscriptError
+from tirscript.analysis import access
+from tirscript.diagnostics import Span, TirscriptError
 from tirscript.ir import dtype as dt
 from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer, BufferRegion, full_region, point
-from tirscript.ir.expr import TRUE, BufferLoad, Expr, IterVar, Ramp, Range, Var, const_int
+from tirscript.ir.expr import BufferLoad, Expr, IterVar, Ramp, Range, Var, const_int
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, Stmt
 from tirscript.script import constructs
 
-from .core import CALLS, BlockFrame, Defined, Parser, Poisoned, arguments, fold
+from .core import CALLS, BlockFrame, Defined, Parser, arguments, fold
 from .expr import attribute_value, index_items, operand, region, starred_items
 from .loops import as_index, common_dtype, retyped
 from .stmt import WITH, condition, with_items
@@ -33,10 +34,11 @@ def _block(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
     p.has_block = True
     outer, p.items = p.items, []
     outer_block, p.block = p.block, frame
+    outer_loops, p.loop_kinds = p.loop_kinds, []
     mark = len(p.undo)
     with_items(p, s, k + 1)
     p.leave(mark)
-    p.block = outer_block
+    p.block, p.loop_kinds = outer_block, outer_loops
     items, p.items = p.items, outer
     realize = close_block(p, frame, fold(items, span), span, infer=not is_root)
     if "no_realize" in args and p.expr(args["no_realize"]):
@@ -68,11 +70,7 @@ def infer_regions(
 ) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]:
     """What a block without T.reads and T.writes touches."""
     try:
-        from tirscript.analysis.access import infer_regions as infer
-    except (ImportError, SyntaxError):
-        from .placeholder import infer_regions as infer
-    try:
-        reads, writes = infer(
+        reads, writes = access.infer_regions(
             tuple(frame.iter_vars), body, frame.init, frame.allocs, frame.matches, visible_buffers(p)
         )
     except TirscriptError as e:
@@ -167,6 +165,7 @@ def _new_axis(
     span = p.span(node)
     var = Var(name, wide, True, None, span)
     dom = Range(retyped(low, wide), retyped(extent, wide))
+    p.axes[var] = dom
     frame.iter_vars.append(IterVar(var, dom, kind, "", span))
     frame.values.append(retyped(value, wide))
     return var
@@ -402,5 +401,3 @@ CALLS.update(
         constructs.init: _misplaced("init"),
     }
 )
-
-_ = (TRUE, ParseError, Poisoned)

@@ -13,10 +13,9 @@ from typing import Any, NoReturn
 
 from tirscript.diagnostics import Mark, ParseError, Source, Span, TirscriptError, did_you_mean
 from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion
-from tirscript.ir.expr import TRUE, Call, Cast, Expr, IntImm, IterVar, Range, Var
+from tirscript.ir.expr import TRUE, Expr, IntImm, IterVar, Range, Var
 from tirscript.ir.stmt import Evaluate, SeqStmt, Stmt
-from tirscript.ir.visitor import walk
-from tirscript.script.scope import MISSING, Environment
+from tirscript.script.scope import MISSING, SAFE_BUILTINS, Environment
 
 ExprHandler = Callable[["Parser", Any], Any]
 StmtHandler = Callable[["Parser", Any], None]
@@ -117,7 +116,7 @@ class Parser:
     """Reads one function.  Errors of statements are collected in ``errors`` and the parse goes on."""
 
     __slots__ = (
-        "annotating", "attrs", "block", "buffer_map", "env", "errors", "gone", "has_block", "items", "kinds",
+        "annotating", "attrs", "axes", "block", "buffer_map", "definition", "env", "errors", "gone", "has_block", "items", "kinds",
         "loop_kinds", "loops", "macros", "module", "names", "naming", "naming_node", "options", "params", "ret_type",
         "root_node", "source", "span", "string_vars", "tail_returns", "threads", "undo", "unicode_columns",
     )  # fmt: skip
@@ -135,7 +134,10 @@ class Parser:
         self.items: list[Any] = []
         self.block = BlockFrame("root", None, None)
         self.has_block = False
+        # The ranges of loop variables and axes.
         self.loops: dict[Var, Range] = {}
+        self.axes: dict[Var, Range] = {}
+        self.definition: ast.AST | None = None
         self.loop_kinds: list[str] = []
         self.threads: dict[str, IterVar] = {}
         self.params: list[Var] = []
@@ -228,13 +230,30 @@ class Parser:
                 "out-of-scope",
                 hint="use it inside only; a result is passed on through a buffer",
             )
-        hint = did_you_mean(name, [*self.names, *self.env.names()])
+        later = self._defined_later(node)
+        if later is not None:
+            return self.error(
+                node,
+                f"`{name}` is used before it is defined",
+                "used-before-definition",
+                also=((self.span(later), "defined here"),),
+            )
+        hint = did_you_mean(name, [*self.names, *self.env.names(), *SAFE_BUILTINS])
         if hint is None and name in ("T", "I", "R"):
             module = {"T": "tir", "I": "ir", "R": "relax"}[name]
             hint = f"from tirscript.script import {module} as {name}"
         if hint is None and self.env.text_only:
             hint = f'a Python value is given by parse(text, {{"{name}": value}})'
         return self.error(node, f"`{name}` is not defined", "undefined-name", hint=hint)
+
+    def _defined_later(self, node: ast.Name) -> ast.Name | None:
+        """Where the function assigns to the name further down."""
+        if self.definition is None or self.macros:
+            return None
+        for n in ast.walk(self.definition):
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == node.id and n.lineno > node.lineno:
+                return n
+        return None
 
     # ---- statements
 
@@ -288,6 +307,15 @@ class Parser:
         return default
 
 
+def first_line_span(p: Parser, s: Any) -> Span:
+    """The first line of a statement with a body, all of another one."""
+    span = p.span(s)
+    if span.end_line == span.line:
+        return span
+    width = len(p.source.line(span.line).rstrip())
+    return Span(p.source, span.line, span.column, span.line, max(width, span.column + 1))
+
+
 def span_ascii(source: Source) -> Callable[[Any], Span]:
     def span(node: Any) -> Span:
         return Span(source, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
@@ -333,29 +361,6 @@ def _sequence(backwards: list[Stmt], at: Span | None) -> Stmt:
     return SeqStmt(tuple(reversed(backwards)), backwards[-1].span)
 
 
-def is_exact(value: Expr) -> bool:
-    """Whether all leaves of an integer expression are exact variables or literals."""
-    for n in walk(value):
-        t = type(n)
-        if t is Var:
-            if not n.exact:  # type: ignore[attr-defined]
-                return False
-        elif t in _DATA or (t is Call and n.op not in ("if_then_else", "likely")):  # type: ignore[attr-defined]
-            return False
-        elif t is Cast and n.value.dtype[0] not in "iub":  # type: ignore[attr-defined]
-            return False
-    return True
-
-
-def _data_classes() -> frozenset[type]:
-    from tirscript.ir.expr import BufferLoad, FloatImm, StringImm
-
-    return frozenset({BufferLoad, FloatImm, StringImm})
-
-
-_DATA = _data_classes()
-
-
 def arguments(
     p: Parser, node: ast.Call, *names: str, required: int = 0, keywords_only: Mapping[str, Any] | None = None
 ) -> dict[str, ast.expr]:
@@ -363,41 +368,46 @@ def arguments(
 
     ``*args`` must be resolved by the caller beforehand (see ``values``).
     """
-    what = ast.unparse(node.func)
-    out: dict[str, ast.expr] = {}
-    if len(node.args) > len(names):
-        count = len(names)
-        raise p.error(
-            node.args[count],
-            f"{what} takes at most {count} argument{'s' if count != 1 else ''}, {len(node.args)} given",
-            "arity",
-            hint=signature_hint(what, names, keywords_only),
-        )
-    for name, arg in zip(names, node.args, strict=False):
-        if isinstance(arg, ast.Starred):
-            raise p.error(arg, f"{what} takes no starred arguments", "arity")
-        out[name] = arg
-    known = (*names, *(keywords_only or ()))
-    for k in node.keywords:
-        if k.arg is None:
-            raise p.error(k, f"{what} takes no `**` arguments", "arity")
-        if k.arg not in known:
-            raise p.error(
-                k,
-                f"{what} has no parameter `{k.arg}`",
-                "unknown-keyword",
-                hint=did_you_mean(k.arg, known) or signature_hint(what, names, keywords_only),
-            )
-        if k.arg in out:
-            raise p.error(k, f"{what} gets `{k.arg}` twice", "arity")
-        out[k.arg] = k.value
-    missing = [n for n in names[:required] if n not in out]
-    if missing:
-        raise p.error(
-            node, f"{what} needs `{missing[0]}`", "arity", hint=signature_hint(what, names, keywords_only)
-        )
+    args, keywords = node.args, node.keywords
+    if len(args) > len(names):
+        raise _too_many(p, node, names, keywords_only)
+    out: dict[str, ast.expr] = dict(zip(names, args, strict=False))
+    for arg in args:
+        if type(arg) is ast.Starred:
+            raise p.error(arg, f"{ast.unparse(node.func)} takes no starred arguments", "arity")
+    for k in keywords:
+        name = k.arg
+        if name is None or name in out or (name not in names and (keywords_only is None or name not in keywords_only)):
+            raise _bad_keyword(p, node, k, names, keywords_only)
+        out[name] = k.value
+    for name in names[:required]:
+        if name not in out:
+            hint = signature_hint(node, names, keywords_only)
+            raise p.error(node, f"{ast.unparse(node.func)} needs `{name}`", "arity", hint=hint)
     return out
 
 
-def signature_hint(what: str, names: Iterable[str], keywords_only: Iterable[str] | None) -> str:
-    return f"{what}({', '.join([*names, *(keywords_only or ())])})"
+def _too_many(p: Parser, node: ast.Call, names: tuple[str, ...], keywords_only: Mapping[str, Any] | None) -> ParseError:
+    count = len(names)
+    return p.error(
+        node.args[count],
+        f"{ast.unparse(node.func)} takes at most {count} argument{'s' if count != 1 else ''}, {len(node.args)} given",
+        "arity",
+        hint=signature_hint(node, names, keywords_only),
+    )
+
+
+def _bad_keyword(
+    p: Parser, node: ast.Call, k: ast.keyword, names: tuple[str, ...], keywords_only: Mapping[str, Any] | None
+) -> ParseError:
+    what, known = ast.unparse(node.func), (*names, *(keywords_only or ()))
+    if k.arg is None:
+        return p.error(k.value, f"{what} takes no `**` arguments", "arity")
+    if k.arg in known:
+        return p.error(k, f"{what} gets `{k.arg}` twice", "arity")
+    hint = did_you_mean(k.arg, known) or signature_hint(node, names, keywords_only)
+    return p.error(k, f"{what} has no parameter `{k.arg}`", "unknown-keyword", hint=hint)
+
+
+def signature_hint(node: ast.Call, names: Iterable[str], keywords_only: Iterable[str] | None) -> str:
+    return f"{ast.unparse(node.func)}({', '.join([*names, *(keywords_only or ())])})"

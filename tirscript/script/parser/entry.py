@@ -8,7 +8,17 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from tirscript.diagnostics import ParseError, Source, Span, TirscriptError, deep_recursion, user_stacklevel
+from tirscript.diagnostics import (
+    Mark,
+    ParseError,
+    Source,
+    Span,
+    TirscriptError,
+    WellFormedError,
+    deep_recursion,
+    user_stacklevel,
+)
+from tirscript.ir import verify
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import TRUE, Call, Expr, GlobalVar, StringImm, Var
 from tirscript.ir.function import PrimFunc
@@ -22,7 +32,7 @@ from tirscript.script.scope import MISSING, SAFE_BUILTINS, Environment, frame_sc
 from tirscript.script.source import Text, missing_source, parse_text, register, text_of_frame
 
 from . import blocks, buffers, frames, loops, macro, methods, stmt  # they fill the tables
-from .core import CALLS, Options, Parser, fold
+from .core import CALLS, Options, Parser, first_line_span, fold
 from .expr import call_values, member_of, value_expr
 from .stmt import quoted, tail_returns
 
@@ -91,7 +101,7 @@ def parse_definition(
 ) -> PrimFunc:
     """The PrimFunc of a definition.  Raises one ParseError that holds every mistake."""
     p = Parser(text.source, env, options, ascii_only=text.ascii_only)
-    p.module = module
+    p.module, p.definition = module, definition
     span = _header(p, definition)
     _signature(p, definition)
     if definition.returns is not None:
@@ -111,7 +121,7 @@ def parse_definition(
         attrs.setdefault("global_symbol", definition.name)
     func = PrimFunc(tuple(p.params), p.buffer_map, body, p.ret_type, attrs, span)
     if options.check_well_formed:
-        check(func)
+        check(p, func)
     return func
 
 
@@ -229,11 +239,11 @@ def _with_root(p: Parser, body: Stmt, span: Span) -> Stmt:
     return BlockRealize((), TRUE, block, span)
 
 
-def check(func: PrimFunc) -> None:
+def check(p: Parser, func: PrimFunc) -> None:
     """Structure, and what the analysis warns of at definition."""
-    from tirscript.ir import verify
-
-    verify.check_well_formed(func)
+    errors = verify.verify(func)
+    if errors:
+        raise _better_place(p, errors[0])
     try:
         from tirscript.analysis.verify import check_definition
     except ImportError:
@@ -241,6 +251,24 @@ def check(func: PrimFunc) -> None:
     for w in check_definition(func):
         kind = getattr(w, "category", None) or type(w)
         warnings.warn(str(w), kind, stacklevel=user_stacklevel())
+
+
+def _better_place(p: Parser, error: WellFormedError) -> WellFormedError:
+    """The error with a caret under the use of a loop variable inside a block, which nodes do not tell."""
+    if error.code != "loop-var-in-block" or p.definition is None or not error.marks:
+        return error
+    declared = error.marks[0].span
+    name = p.source.line(declared.line)[declared.column : declared.end_column]
+    inside: list[ast.AST] = [n for n in ast.walk(p.definition) if isinstance(n, ast.With) and n.lineno > declared.line]
+    for block in inside:
+        for s in getattr(block, "body", ()):
+            if isinstance(s, ast.Assign) and isinstance(s.value, ast.Call) and "axis." in ast.unparse(s.value.func):
+                continue
+            for n in ast.walk(s):
+                if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load):
+                    error.marks = [Mark(p.span(n)), Mark(declared, "the loop")]
+                    return error
+    return error
 
 
 # ---- decorators
@@ -266,9 +294,22 @@ def _decorated_function(function: Any, frame: types.FrameType, options: Options)
     if _in_module_class(frame, text, line):
         return function
     if text is None or definition is None:
-        raise missing_source(function.__name__)
+        raise _no_definition(function, text)
     with deep_recursion():
         return parse_definition(definition, text, of_function(function, frame), options)
+
+
+def _no_definition(function: types.FunctionType, text: Text | None) -> TirscriptError:
+    """Why there is no definition: an ``async def``, a lambda, or no source at all."""
+    name, line = function.__name__, function.__code__.co_firstlineno
+    if text is not None:
+        p = Parser(text.source, Environment(()), Options(), ascii_only=text.ascii_only)
+        found = text.find(ast.AsyncFunctionDef, name, line)
+        if found is not None:
+            return stmt.unsupported(p, first_line_span(p, found), "`async def`")
+    if name == "<lambda>":
+        return ParseError("a lambda is no script", code="no-source", hint="write a `def`")
+    return missing_source(name)
 
 
 def _in_module_class(frame: types.FrameType, text: Text | None, line: int) -> bool:
@@ -425,7 +466,7 @@ def _module_statement(p: Parser, s: ast.stmt, attrs: dict[str, Any]) -> None:
         p.bind(s.targets[0].id, p.expr(s.value), "a Python value")
         return
     raise p.error(
-        stmt._keyword_span(p, s),
+        first_line_span(p, s),
         "a module holds functions",
         "unsupported",
         hint="functions with @T.prim_func, I.module_attrs({...}), and Python values",
@@ -514,7 +555,7 @@ def _parse_tree(
             _import(p, s, known)
         elif not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)):
             raise p.error(
-                stmt._keyword_span(p, s),
+                first_line_span(p, s),
                 "a text holds definitions only",
                 "top-level",
                 hint="give Python values by extra_vars: parse(text, {...})",
@@ -531,7 +572,7 @@ def _parse_tree(
         classes = [d for d in definitions if isinstance(d, ast.ClassDef)]
         others = [d for d in definitions if isinstance(d, ast.FunctionDef)]
         if len(classes) > 1:
-            raise p.error(stmt._keyword_span(p, classes[1]), "a text holds one class", "top-level")
+            raise p.error(first_line_span(p, classes[1]), "a text holds one class", "top-level")
         from .macro import define_nested
 
         for d in others:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tirscript.diagnostics import NotYetError, TirscriptError, did_you_mean
+from tirscript.ir import dtype as dt
 from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer, BufferRegion
 from tirscript.ir.expr import (
@@ -112,6 +113,8 @@ def operand(p: Parser, node: ast.AST, value: Any) -> Any:
     """``value`` as an operand of an operator: axes give their variable, buffers and regions are refused."""
     if isinstance(value, IterVar):
         return value.var
+    if isinstance(value, constructs.meta_var):
+        return value.value
     if isinstance(value, Buffer):
         raise p.error(
             node,
@@ -119,6 +122,9 @@ def operand(p: Parser, node: ast.AST, value: Any) -> Any:
             "buffer-as-value",
             hint=f"write an index: `{value.name}[{', '.join(['...'] * value.ndim) or '()'}]`",
         )
+    if isinstance(value, (list, tuple, dict, set)):
+        what = f"a Python {type(value).__name__}"
+        raise p.error(node, f"{what} is no value of the program", "not-an-expression", hint="one element is wanted")
     if isinstance(value, BufferRegion):
         raise p.error(
             node,
@@ -239,6 +245,8 @@ def _boolean(p: Parser, node: ast.BoolOp) -> Any:
     for v in node.values:
         value = operand(p, v, p.expr(v))
         try:
+            if isinstance(value, Expr):
+                _check_bool(p, v, value, "and" if is_and else "or")
             if isinstance(result, Expr):
                 result = join(result, value if isinstance(value, Expr) else bool(value))
             else:
@@ -248,6 +256,13 @@ def _boolean(p: Parser, node: ast.BoolOp) -> Any:
         except TirscriptError as e:
             raise p.located(e, v) from None
     return result
+
+
+def _check_bool(p: Parser, node: ast.AST, value: Expr, word: str) -> None:
+    if not value.dtype.startswith("bool"):
+        raise p.error(
+            node, f"`{word}` takes bools, this is {value.dtype}", "dtype-mismatch", hint="compare with 0: `x != 0`"
+        )
 
 
 def _conditional(p: Parser, node: ast.IfExp) -> Any:
@@ -561,7 +576,11 @@ def call_python(p: Parser, node: ast.Call, function: Any, args: list[Any], kwarg
 
 
 def _argument_error(p: Parser, node: ast.Call, args: list[Any], e: TirscriptError) -> Exception:
-    """``e`` at the argument that is no operand, else at the whole call."""
+    """``e`` at the argument that is no operand or no dtype, else at the whole call."""
+    if e.code == "dtype" and len(args) == len(node.args):
+        for a, value in zip(node.args, args, strict=True):
+            if isinstance(value, str) and not _is_dtype(value):
+                return p.located(e, a)
     if not (e.code == "not-an-expression" and not getattr(e, "marks", ())):
         return p.located(e, node)
     if len(args) == len(node.args):
@@ -572,6 +591,14 @@ def _argument_error(p: Parser, node: ast.Call, args: list[Any], e: TirscriptErro
                 except TirscriptError as better:
                     return better
     return p.located(e, node)
+
+
+def _is_dtype(text: str) -> bool:
+    try:
+        dt.info(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _bound_method(p: Parser, node: ast.Call) -> Any:
@@ -701,6 +728,8 @@ def _generators(p: Parser, generators: list[ast.comprehension]) -> Iterator[None
 
 def assign_python(p: Parser, target: ast.AST, value: Any) -> None:
     """Bind a target to a Python value, without a statement."""
+    if isinstance(value, constructs.meta_var):
+        value = value.value
     if isinstance(target, ast.Name):
         p.bind(target.id, value, "a Python value")
         return

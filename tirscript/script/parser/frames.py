@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from tirscript.arith.exact import is_exact
 from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import TRUE, Expr, IntImm, IterVar, Range, StringImm, Var, const_int
@@ -20,15 +21,16 @@ from tirscript.ir.stmt import (
     While,
     seq,
 )
-from tirscript.script import constructs
+from tirscript.script import constructs, intrinsics
 from tirscript.script.dtypes import DTypeConstructor, HandleConstructor
+from tirscript.script.scope import MISSING
 
 from .blocks import region_of
 from .buffers import read_dtype
-from .core import CALLS, Defined, Frame, Parser, arguments, fold, is_exact
+from .core import CALLS, Defined, Frame, Parser, arguments, fold
 from .expr import attribute_value, call_python, call_values, operand, value_expr
 from .loops import as_index, thread_tag
-from .stmt import WITH, condition, convert, with_items
+from .stmt import WITH, condition, convert, jump, with_items
 
 # ---- functions
 
@@ -87,6 +89,19 @@ def _dtype_call(p: Parser, node: ast.Call) -> Any:
     if given is None and isinstance(result, Var):
         return result.replace(span=p.span(node))
     return result
+
+
+def _iter_var(p: Parser, node: ast.Call) -> IterVar:
+    """``T.iter_var(v, dom, kind, tag)``: a name that is not known yet becomes a variable of what follows."""
+    first = node.args[0] if node.args else None
+    if isinstance(first, ast.Name) and first.id not in p.names and p.env.lookup(first.id) is MISSING:
+        p.bind(first.id, Var(first.id, "int32", True, None, p.span(first)), "a thread axis")
+    args, kwargs = call_values(p, node)
+    made = call_python(p, node, intrinsics.iter_var, args, kwargs)
+    assert isinstance(made, IterVar)
+    if made.kind == "thread" and made.dom is not None:
+        p.loops[made.var] = made.dom
+    return made.replace(span=p.span(node))
 
 
 def _var(p: Parser, node: ast.Call) -> Any:
@@ -309,8 +324,20 @@ def _let_frame(p: Parser, node: ast.Call, value: Expr, var: Any) -> Frame:
         raise p.error(node, "a variable is wanted: x = T.int32()", "let")
     elif var.dtype != value.dtype:
         raise p.error(node, f"`{var.name}` is {var.dtype}, the value is {value.dtype}", "dtype-mismatch")
+    exact = var.dtype[0] in "iu" and is_exact(value)
+    if var.exact != exact:
+        var = _rebound(p, var, exact)
     bound = var
     return Frame("T.LetStmt", lambda body: LetStmt(bound, value, body, span), bound)
+
+
+def _rebound(p: Parser, var: Var, exact: bool) -> Var:
+    """The variable with the exactness of its value, under the names that it has."""
+    made = var.replace(exact=exact)
+    for name, value in list(p.names.items()):
+        if value is var:
+            p.names[name] = made
+    return made
 
 
 def _let(p: Parser, node: ast.Call) -> Frame:
@@ -336,6 +363,14 @@ def _while_frame(p: Parser, node: ast.Call) -> Frame:
     test = condition(p, arg, p.expr(arg))
     span = p.span(node)
     return Frame("T.While", lambda body: While(test, body, span))
+
+
+def _jump(word: str) -> Any:
+    def handler(p: Parser, node: ast.Call) -> None:
+        arguments(p, node)
+        jump(p, node, word)
+
+    return handler
 
 
 # ---- T.If, T.Then, T.Else
@@ -409,5 +444,9 @@ CALLS.update(
         constructs.Assert: _assert,
         constructs.While: _while_frame,
         constructs.realize: _realize,
+        intrinsics.var: _var,
+        intrinsics.iter_var: _iter_var,
+        intrinsics.break_loop: _jump("break"),
+        intrinsics.continue_loop: _jump("continue"),
     }
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from tirscript.diagnostics import Span, TirscriptError
 from tirscript.ir import dtype as dt
@@ -55,50 +55,73 @@ def length(start: Expr, stop: Expr) -> Expr:
     return ops._offset_from(stop, start)
 
 
-def _interval(p: Parser, args: dict[str, ast.expr]) -> tuple[Expr, Expr, Expr | None]:
+class Bounds(NamedTuple):
+    """A loop's interval; ``first`` is where a loop starts that counts down, and ``step`` then negative."""
+
+    start: Expr
+    extent: Expr
+    step: Expr | None
+    first: Expr | None = None
+
+
+def _interval(p: Parser, args: dict[str, ast.expr]) -> Bounds:
     first = args["start"]
     stop_node = args.get("stop")
     if stop_node is not None and isinstance(stop_node, ast.Constant) and stop_node.value is None:
         stop_node = None
     start = as_index(p, first, p.expr(first))
-    step_node = args.get("step")
-    step = None
-    if step_node is not None:
-        value = operand(p, step_node, p.expr(step_node))
-        if isinstance(value, (int, IntImm)) and not isinstance(value, bool):
-            number = value if isinstance(value, int) else value.value
-            if number <= 0:
-                raise p.error(
-                    step_node,
-                    f"the step of a loop is positive, this is {number}",
-                    "loop-step",
-                    hint="count upward and compute the index: `n - 1 - i`",
-                )
-            if number != 1:
-                step = as_index(p, step_node, value)
-        elif value is not None:
-            step = as_index(p, step_node, value)
     if stop_node is None:
         stop, start = start, const_int(0, start.dtype)
     else:
         stop = as_index(p, stop_node, p.expr(stop_node))
-    dtype = common_dtype(start, stop)
-    start, stop = retyped(start, dtype), retyped(stop, dtype)
-    return start, length(start, stop), None if step is None else retyped(step, dtype)
+    dtype = start.dtype
+    if stop.dtype != dtype:
+        dtype = common_dtype(start, stop)
+        start, stop = retyped(start, dtype), retyped(stop, dtype)
+    step_node = args.get("step")
+    if step_node is None:
+        return Bounds(start, length(start, stop), None)
+    value = operand(p, step_node, p.expr(step_node))
+    if value is None:
+        return Bounds(start, length(start, stop), None)
+    step = retyped(as_index(p, step_node, value), dtype)
+    if type(step) is not IntImm or step.value > 1:
+        return Bounds(start, length(start, stop), step)
+    if step.value == 1:
+        return Bounds(start, length(start, stop), None)
+    if step.value == 0:
+        raise p.error(step_node, "the step of a loop is 0", "loop-step")
+    return _downward(start, stop, step)
+
+
+def _downward(start: Expr, stop: Expr, step: IntImm) -> Bounds:
+    """A loop that counts down, as one that counts up from 0."""
+    width, dtype = -step.value, step.dtype
+    if type(start) is IntImm and type(stop) is IntImm:
+        count: Expr = ops.const(max(0, -(-(start.value - stop.value) // width)), dtype)
+    else:
+        count = ops.sub(start, stop)
+        count = count if width == 1 else ops.ceildiv(count, width)
+    return Bounds(const_int(0, dtype), count, step, start)
 
 
 def open_loop(
-    p: Parser, s: ast.For, start: Expr, extent: Expr, kind: str, *, step: Expr | None = None, thread: str = "",
-    annotations: Annotations = NONE, span: Span,
-) -> None:  # fmt: skip
+    p: Parser, s: ast.For, bounds: Bounds, kind: str, *, thread: str = "", annotations: Annotations = NONE, span: Span
+) -> None:
     """One loop over a named variable, with the body of ``s``."""
     target = s.target
     if type(target) is not ast.Name:
         raise p.error(target, "this loop has one variable", "loop-target")
+    start, extent, step, first = bounds
     var = Var(target.id, start.dtype, True, None, p.span(target))
-    p.loops[var] = Range(start, extent)
     mark = len(p.undo)
-    p.bind(target.id, var, LOOP_VARIABLE)
+    if first is None:
+        p.loops[var] = Range(start, extent)
+        p.bind(target.id, var, LOOP_VARIABLE)
+    else:
+        assert step is not None
+        p.bind(target.id, ops.add(first, ops.mul(var, step)), LOOP_VARIABLE)
+        step = None
     p.loop_kinds.append(kind)
     body = p.body(s.body, span)
     p.loop_kinds.pop()
@@ -112,12 +135,10 @@ def _simple(kind: str) -> Callable[[Parser, ast.For, ast.Call], None]:
             p, call, "start", "stop", *(("step",) if kind == "range" else ()), required=1,
             keywords_only=None if kind == "range" else {"annotations": None, "step": None},
         )  # fmt: skip
-        start, extent, step = _interval(p, args)
+        bounds = _interval(p, args)
         annotations = _annotations(p, args.get("annotations"))
         loop_kind = "serial" if kind == "range" else kind
-        open_loop(
-            p, s, start, extent, loop_kind, step=step, annotations=annotations, span=p.header(s, call)
-        )
+        open_loop(p, s, bounds, loop_kind, annotations=annotations, span=p.header(s, call))
 
     return handler
 
@@ -145,11 +166,9 @@ def _thread_binding(p: Parser, s: ast.For, call: ast.Call) -> None:
     if node is None:
         raise p.error(call, "T.thread_binding needs `thread`", "arity", hint='thread="threadIdx.x"')
     tag = thread_tag(p, node)
-    start, extent, step = _interval(p, args)
+    bounds = _interval(p, args)
     annotations = _annotations(p, args.get("annotations"))
-    open_loop(
-        p, s, start, extent, "thread_binding", step=step, thread=tag, annotations=annotations, span=p.header(s, call)
-    )  # fmt: skip
+    open_loop(p, s, bounds, "thread_binding", thread=tag, annotations=annotations, span=p.header(s, call))
 
 
 def thread_tag(p: Parser, node: ast.expr) -> str:

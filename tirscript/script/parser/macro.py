@@ -10,7 +10,7 @@ from tirscript.diagnostics import Source, TirscriptError
 from tirscript.script.scope import Environment, of_function
 from tirscript.script.source import missing_source, text_of_frame
 
-from .core import CALLS, STMT, Parser, Poisoned
+from .core import CALLS, STMT, Parser, first_line_span
 from .expr import call_values
 
 
@@ -67,16 +67,10 @@ def define_nested(p: Parser, s: ast.FunctionDef) -> None:
             if k.arg == "hygienic":
                 hygienic = bool(p.expr(k.value))
     if not s.decorator_list:
-        p.refuse(_header_node(s), "a nested function", "decorate it with @T.macro or @T.inline, or define it outside")
+        p.refuse(first_line_span(p, s), "a nested function", "decorate it with @T.macro or @T.inline, or define it outside")
     scope = p.names if late else dict(p.names)
     macro = Macro(s, p.source, p.unicode_columns, p.env, hygienic=hygienic, late=late, scope=scope)
     p.bind(s.name, macro, "a macro")
-
-
-def _header_node(s: ast.FunctionDef) -> ast.AST:
-    node = ast.Pass(lineno=s.lineno, col_offset=s.col_offset)
-    node.end_lineno, node.end_col_offset = s.lineno, s.col_offset + len(f"def {s.name}")
-    return node
 
 
 _LIMIT = 200
@@ -160,5 +154,3 @@ def _nested(p: Parser, s: ast.FunctionDef) -> None:
 
 CALLS[Macro] = call
 STMT[ast.FunctionDef] = _nested
-
-_ = Poisoned

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from tirscript.arith.exact import is_exact
 from tirscript.diagnostics import TirscriptError
 from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer, BufferRegion
@@ -17,8 +18,9 @@ from tirscript.ir.stmt import BufferStore
 from tirscript.script import constructs, intrinsics
 
 from .buffers import read_dtype
-from .core import CALLS, Parser, arguments, is_exact
+from .core import CALLS, Frame, Parser, arguments
 from .expr import BUFFER_METHODS, call_python, call_values, operand, point_indices, value_expr
+from .frames import _let_frame as let_frame
 from .loops import as_index
 from .stmt import condition, convert
 
@@ -269,9 +271,12 @@ CALLS.update(
 # ---- calls that bind variables
 
 
-def _let(p: Parser, node: ast.Call) -> Expr:
+def _let(p: Parser, node: ast.Call) -> Expr | Frame:
     """``T.Let(body, where={x: value})``: the names in ``where`` are known in the body."""
-    args = arguments(p, node, "expr", "where", required=2)
+    args = arguments(p, node, "expr", "where", required=1)
+    if "where" not in args:
+        # `with T.Let(e) as x`, a short spelling of T.LetStmt.
+        return let_frame(p, node, value_expr(p, args["expr"], p.expr(args["expr"])), None)
     where = args["where"]
     if not isinstance(where, ast.Dict):
         raise p.error(where, "`where` is a dict of names and values", "let", hint="T.Let(x + 1, where={x: 2})")

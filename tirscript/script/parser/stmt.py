@@ -7,11 +7,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+from tirscript.arith.exact import is_exact
 from tirscript.diagnostics import ParseError, PrecisionLossWarning, Span, TirscriptError, user_stacklevel
 from tirscript.ir import dtype as dt
 from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer, BufferRegion, make_buffer
 from tirscript.ir.expr import FALSE, TRUE, Broadcast, BufferLoad, Call, Cast, Expr, IterVar, StringImm, Var
+from tirscript.ir.node import walk
 from tirscript.ir.stmt import (
     Allocate,
     AssertStmt,
@@ -26,7 +28,7 @@ from tirscript.ir.stmt import (
 from tirscript.script import constructs
 from tirscript.script.dtypes import DTypeConstructor
 
-from .core import CALLS, EXPR, LOOPS, STMT, Cell, Defined, Frame, Parser, Poisoned, fold, is_exact
+from .core import CALLS, EXPR, LOOPS, STMT, Cell, Defined, Frame, Parser, Poisoned, first_line_span, fold
 from .expr import (
     access,
     apply_binary,
@@ -53,6 +55,8 @@ def convert(p: Parser, node: ast.AST, value: Any, dtype: str, what: str) -> Expr
             except TirscriptError as e:
                 raise p.located(e, node) from None
         value = value_expr(p, node, value)
+    if type(value) is StringImm:
+        raise p.error(node, f"a string is no value for {what}, which is {dtype}", "dtype-mismatch")
     if value.dtype == dtype:
         return value  # type: ignore[no-any-return]
     have, want = dt.info(value.dtype), dt.info(dtype)
@@ -64,7 +68,7 @@ def convert(p: Parser, node: ast.AST, value: Any, dtype: str, what: str) -> Expr
                 node, f"the value has {have.lanes} lanes, {what} takes {want.lanes}", "dtype-mismatch"
             )
         return Broadcast(convert(p, node, value, want.base, what), want.lanes)
-    if _is_lossy(have, want) and not _fits(value, want):
+    if _is_lossy(have, want) and not _fits(p, value, want):
         _warn_loss(p, node, f"a {value.dtype} value", dtype, what)
     return Cast(dtype, value)
 
@@ -77,9 +81,21 @@ def _is_lossy(have: dt.DType, want: dt.DType) -> bool:
     return want.is_int and want.bits < have.bits
 
 
-def _fits(value: Expr, want: dt.DType) -> bool:
-    """Whether the value is an exact integer whose bounds lie within the dtype."""
-    return False
+def _fits(p: Parser, value: Expr, want: dt.DType) -> bool:
+    """Whether the value is an exact integer whose bounds, by loops and axes, lie within the dtype."""
+    if not want.is_int or not is_exact(value):
+        return False
+    from tirscript.arith import Analyzer
+
+    analyzer = Analyzer()
+    for n in walk(value):
+        if type(n) is Var:
+            dom = p.axes.get(n) or p.loops.get(n)
+            if dom is not None:
+                analyzer.bind(n, dom)
+    low, high = analyzer.const_bounds(value)
+    least, most = dt.bounds(want.base)
+    return low is not None and high is not None and least <= low and high <= most
 
 
 def _warn_loss(p: Parser, node: ast.AST, value: str, dtype: str, what: str) -> None:
@@ -116,12 +132,24 @@ def _assign(p: Parser, s: ast.Assign) -> None:
         p.naming_node, p.naming = node, target.id  # type: ignore[attr-defined]
         bind_value(p, target, EXPR[type(node)](p, node), s)  # type: ignore[arg-type]
     elif kind is ast.Tuple or kind is ast.List:
-        p.naming_node, p.naming = node, target
-        bind_tuple(p, target, p.expr(node), s)  # type: ignore[arg-type]
+        bind_tuple(p, target, _tuple_value(p, target, node), s)  # type: ignore[arg-type]
     elif kind is ast.Attribute:
         p.refuse(target, "an assignment to an attribute")
     else:
         p.refuse(target, "this target of an assignment")
+
+
+def _tuple_value(p: Parser, target: Any, node: ast.expr) -> Any:
+    """The value for several names; in ``n, m = T.int32(), T.int32()`` each call gets its name."""
+    if type(node) is ast.Tuple and len(node.elts) == len(target.elts):
+        if not any(isinstance(e, ast.Starred) for e in (*node.elts, *target.elts)):
+            values = []
+            for part, e in zip(target.elts, node.elts, strict=True):
+                p.naming_node, p.naming = e, part.id if type(part) is ast.Name else part
+                values.append(EXPR[type(e)](p, e))
+            return values
+    p.naming_node, p.naming = node, target
+    return p.expr(node)
 
 
 def bind_tuple(p: Parser, target: ast.Tuple | ast.List, value: Any, s: ast.stmt) -> None:
@@ -407,6 +435,8 @@ def _hashable(value: Any) -> bool:
 
 def _unrolled_for(p: Parser, s: ast.For, value: Any) -> None:
     """A loop over a Python sequence: its body is read once for each item."""
+    if isinstance(value, constructs.meta_var):
+        value = value.value
     if isinstance(value, (Expr, Buffer, BufferRegion, Frame, str)):
         raise p.error(
             s.iter,
@@ -497,7 +527,9 @@ def jump(p: Parser, node: Any, word: str) -> None:
     """``break`` or ``continue`` of the innermost loop."""
     kind = p.loop_kinds[-1] if p.loop_kinds else None
     if kind is None:
-        raise p.error(node, f"`{word}` stands outside of a loop", "jump")
+        if p.block.root:
+            raise p.error(node, f"`{word}` stands outside of a loop", "jump")
+        raise p.error(node, f"`{word}` would leave the block, or stands outside of a loop", "jump")
     if kind == "python":
         raise p.error(node, f"`{word}` in a loop over a Python sequence, which is written out", "jump")
     if kind not in ("serial", "while", "unrolled"):
@@ -668,18 +700,9 @@ def tail_returns(stmts: list[ast.stmt]) -> Iterator[int]:
 
 def _refused(what: str, hint: str | None = None) -> Callable[[Parser, Any], None]:
     def handler(p: Parser, s: Any) -> NoReturn:
-        raise p.error(_keyword_span(p, s), f"{what} is not part of the script language", "unsupported", hint=hint)
+        raise p.error(first_line_span(p, s), f"{what} is not part of the script language", "unsupported", hint=hint)
 
     return handler
-
-
-def _keyword_span(p: Parser, s: Any) -> Span:
-    """The first line of a statement with a body, all of another one."""
-    span = p.span(s)
-    if span.end_line == span.line:
-        return span
-    width = len(p.source.line(span.line).rstrip())
-    return Span(p.source, span.line, span.column, span.line, max(width, span.column + 1))
 
 
 def _nothing(p: Parser, s: ast.stmt) -> None:
