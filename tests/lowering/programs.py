@@ -1098,3 +1098,113 @@ def _aliased(r):
 
 
 case(aliased, _aliased)
+
+
+# ---- memory
+
+
+@T.prim_func
+def scratch_in_parallel(A: T.Buffer((6, 8), "float32"), O: T.Buffer((6, 8), "float32")):
+    S = T.alloc_buffer((8,), "float32")
+    for i in T.parallel(6):
+        for j in range(8):
+            S[j] = A[i, j] * T.float32(2)
+        for j in range(8):
+            O[i, j] = S[7 - j]
+
+
+case(scratch_in_parallel, lambda r: ([a := floats(r, 6, 8), out(6, 8)], [a, 2 * a[:, ::-1]]))
+
+
+@T.prim_func
+def tile_accumulator(A: T.Buffer((8, 6), "float32"), B: T.Buffer((6, 8), "float32"), C: T.Buffer((8, 8), "float32")):
+    L = T.alloc_buffer((8, 8), "float32")
+    for i_0, j_0 in T.grid(2, 2):
+        for k in range(6):
+            for i_1 in T.unroll(4):
+                for j_1 in T.vectorized(4):
+                    with T.block("L"):
+                        vi = T.axis.spatial(8, i_0 * 4 + i_1)
+                        vj = T.axis.spatial(8, j_0 * 4 + j_1)
+                        vk = T.axis.reduce(6, k)
+                        with T.init():
+                            L[vi, vj] = T.float32(0)
+                        L[vi, vj] = L[vi, vj] + A[vi, vk] * B[vk, vj]
+        for i_1 in range(4):
+            for j_1 in T.vectorized(4):
+                with T.block("C"):
+                    vi = T.axis.spatial(8, i_0 * 4 + i_1)
+                    vj = T.axis.spatial(8, j_0 * 4 + j_1)
+                    C[vi, vj] = T.max(L[vi, vj], T.float32(0))
+
+
+def _tiles(r):
+    a, b = floats(r, 8, 6), floats(r, 6, 8)
+    return [a, b, out(8, 8)], [a, b, np.maximum(a @ b, 0)]
+
+
+case(tile_accumulator, _tiles)
+
+
+@T.prim_func
+def sliding_window(A: T.Buffer((10,), "float32"), O: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((10,), "float32")
+    for i in range(8):
+        for w in range(3):
+            with T.block("B"):
+                vw = T.axis.spatial(10, i + w)
+                B[vw] = A[vw] * T.float32(2)
+        for w in range(3):
+            with T.block("O"):
+                vi, vw = T.axis.remap("SR", [i, w])
+                with T.init():
+                    O[vi] = T.float32(0)
+                O[vi] = O[vi] + B[vi + vw]
+
+
+case(
+    sliding_window,
+    lambda r: ([a := floats(r, 10), out(8)], [a, 2 * (a[:-2] + a[1:-1] + a[2:])]),
+)
+
+
+@T.prim_func
+def filled_in_turns(A: T.Buffer((8,), "float32"), O: T.Buffer((8,), "float32")):
+    B = T.alloc_buffer((2,), "float32")
+    for i in range(8):
+        with T.block("B"):
+            vi = T.axis.opaque(8, i)
+            if vi % 2 == 0:
+                B[0] = A[vi]
+                B[1] = T.float32(0)
+            else:
+                B[1] = A[vi]
+        with T.block("O"):
+            vi = T.axis.opaque(8, i)
+            O[vi] = B[0] + B[1]
+
+
+case(
+    filled_in_turns,
+    lambda r: ([a := floats(r, 8), out(8)], [a, np.repeat(a[::2], 2) + np.where(np.arange(8) % 2, a, 0)]),
+)
+
+
+@T.prim_func
+def read_before_written_again(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
+    B = T.alloc_buffer((8,), "int32")
+    for i in range(8):
+        B[i] = A[i]
+    for i in range(8):
+        O[i] = B[7 - i]
+        B[i] = -1
+
+
+def _twice(r):
+    a = floats(r, 8, dtype="int32")
+    want = a[::-1].copy()
+    want[4:] = -1
+    return [a, out(8, dtype="int32")], [a, want]
+
+
+case(read_before_written_again, _twice)

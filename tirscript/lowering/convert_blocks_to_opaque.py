@@ -10,7 +10,7 @@ from tirscript.ir.stmt import BlockRealize, For, IfThenElse, LetStmt, Stmt
 from tirscript.ir.visitor import substitute
 
 from .bounds import Facts
-from .fold import add, cast, conjunction, conjuncts, is_exact
+from .fold import add, cast, conjunction, conjuncts, flat, is_exact
 
 
 def convert_blocks_to_opaque(func: PrimFunc) -> PrimFunc:
@@ -34,7 +34,7 @@ class _Convert:
         if t is IfThenElse:
             return self.branch(s)
         if isinstance(s, Stmt):
-            return s.map_children(self.stmt)
+            return flat(s.map_children(self.stmt))
         return s
 
     def loop(self, s: For) -> For:

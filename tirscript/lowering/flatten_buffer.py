@@ -17,7 +17,7 @@ from tirscript.ir.stmt import (
     Stmt,
 )
 
-from .fold import add, cast, const_of, fits, is_exact, mul, product, sub
+from .fold import add, cast, const_of, fits, flat, is_exact, mul, product, sub
 from .vectors import vadd, vcast, vmul, vsub
 
 
@@ -133,7 +133,7 @@ class _Flatten:
         if t is BufferRealize:
             return self.realize(s)
         if isinstance(s, Stmt):
-            return s.map_children(lambda c: self.stmt(c) if isinstance(c, Stmt) else self.visit(c))
+            return flat(s.map_children(lambda c: self.stmt(c) if isinstance(c, Stmt) else self.visit(c)))
         return self.visit(s)
 
     def declare(self, s: DeclBuffer) -> Stmt:

@@ -30,6 +30,7 @@ from tirscript.ir.expr import (
 )
 from tirscript.ir.node import walk
 from tirscript.ir.op import effect_of
+from tirscript.ir.stmt import SeqStmt, seq
 
 
 def fits(value: int, dtype: str) -> bool:
@@ -174,6 +175,13 @@ def reads_memory(e: Any) -> bool:
     return False
 
 
+def flat(s: Any) -> Any:
+    """A sequence without sequences in it; anything else as it is."""
+    if type(s) is SeqStmt and any(type(x) is SeqStmt for x in s.seq):
+        return seq(*s.seq)
+    return s
+
+
 def same(a: Any, b: Any) -> bool:
     """Whether two expressions are the same text over the same variables and buffers."""
     if a is b:
@@ -196,6 +204,6 @@ def same(a: Any, b: Any) -> bool:
 
 
 __all__ = [
-    "add", "cast", "conjunction", "conjuncts", "const_of", "fits", "floordiv", "floormod", "is_exact",
+    "add", "cast", "conjunction", "conjuncts", "const_of", "fits", "flat", "floordiv", "floormod", "is_exact",
     "is_false", "is_true", "mul", "product", "reads_memory", "same", "sub",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from tirscript.ir.visitor import substitute
 
 from .bounds import Facts
 from .flatten_buffer import dense_strides
-from .fold import add, cast, const_of, floormod, is_exact, mul, same
+from .fold import add, cast, const_of, flat, floormod, is_exact, mul, same
 from .vectors import vadd, vcast
 
 
@@ -42,7 +42,7 @@ class _Match:
         t = type(n)
         if t is BlockRealize and n.block.match_buffers:
             return self.realize(n)
-        n = n.map_children(self.visit)
+        n = flat(n.map_children(self.visit))
         if t is BufferLoad or t is BufferStore:
             found = self.views.get(n.buffer)
             if found is not None:

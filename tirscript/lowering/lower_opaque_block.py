@@ -10,7 +10,7 @@ from tirscript.ir.expr import TRUE, Expr
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.stmt import Allocate, BlockRealize, DeclBuffer, IfThenElse, Stmt
 
-from .fold import is_true
+from .fold import flat, is_true
 
 
 def lower_opaque_block(func: PrimFunc) -> PrimFunc:
@@ -21,7 +21,7 @@ def lower_opaque_block(func: PrimFunc) -> PrimFunc:
 def _visit(n: Any) -> Any:
     if not isinstance(n, Stmt):
         return n
-    n = n.map_children(_visit)
+    n = flat(n.map_children(_visit))
     return _open(n) if type(n) is BlockRealize else n
 
 

@@ -12,9 +12,10 @@ from .flatten_buffer import flatten_buffer
 from .lower_init_block import lower_init_block
 from .lower_match_buffer import lower_match_buffer
 from .lower_opaque_block import lower_opaque_block
+from .plan_buffer_allocation import plan_buffer_allocation
 from .remove_no_op import remove_no_op
 from .serialize_dependent_loops import serialize_dependent_loops
-from .simplify import simplify
+from .simplify import final_simplify, simplify
 from .unroll_loop import unroll_loop
 from .vectorize_loop import vectorize_loop
 
@@ -27,9 +28,11 @@ PASSES: tuple[Pass, ...] = (
     lower_match_buffer,
     lower_opaque_block,
     simplify,
+    plan_buffer_allocation,
     serialize_dependent_loops,
     flatten_buffer,
     vectorize_loop,
     unroll_loop,
+    final_simplify,
     remove_no_op,
 )

@@ -119,6 +119,16 @@ def _independent(loop: For, parameters: frozenset[Var]) -> bool:
     return True
 
 
+def iterations_apart(loop: For, buffer: Buffer) -> bool:
+    """Whether no iteration of the loop reads a cell of ``buffer`` that another one stores."""
+    body = _Body(loop.loop_var)
+    body.visit(loop.body)
+    count = const_of(loop.extent)
+    mine = [a for a in body.accesses if a.buffer.data is buffer.data]
+    lanes = _LIMIT + 1 if count is None else count
+    return all(_apart(a, b, lanes, body) for a in mine if a.store for b in mine if not b.store)
+
+
 def _apart(a: _Access, b: _Access, count: int, body: _Body) -> bool:
     """Whether two different iterations never touch one cell with ``a`` and ``b``."""
     if a.buffer is not b.buffer:

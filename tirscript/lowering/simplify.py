@@ -20,7 +20,7 @@ from tirscript.ir.stmt import (
     While,
 )
 
-from .fold import conjunction, conjuncts, is_false, is_true
+from .fold import conjunction, conjuncts, flat, is_false, is_true
 
 
 def simplify(func: PrimFunc) -> PrimFunc:
@@ -36,6 +36,11 @@ def simplify(func: PrimFunc) -> PrimFunc:
     return func.replace(body=_Simplify(cx).stmt(func.body))
 
 
+def final_simplify(func: PrimFunc) -> PrimFunc:
+    """The same once more, for what vectors and unrolling have made."""
+    return simplify(func)
+
+
 class _Simplify:
     def __init__(self, cx: Analyzer) -> None:
         self.cx = cx
@@ -47,7 +52,7 @@ class _Simplify:
         rule = _RULES.get(type(s))
         if rule is not None:
             return rule(self, s)
-        return s.map_children(self.child)
+        return flat(s.map_children(self.child))
 
     def child(self, n: Node) -> Any:
         if isinstance(n, Stmt):

@@ -10,7 +10,7 @@ from tirscript.ir.node import walk
 from tirscript.ir.stmt import Evaluate, For, Stmt, While, seq
 from tirscript.ir.visitor import fresh_copy, substitute
 
-from .fold import add, const_of
+from .fold import add, const_of, flat
 
 BUDGET = 16_384  # nodes of one unrolled loop, nested ones included
 
@@ -23,7 +23,7 @@ def unroll_loop(func: PrimFunc) -> PrimFunc:
 def _visit(n: Any) -> Any:
     if not isinstance(n, Stmt):
         return n
-    n = n.map_children(_visit)
+    n = flat(n.map_children(_visit))
     return _unroll(n) if type(n) is For and n.kind == "unrolled" else n
 
 

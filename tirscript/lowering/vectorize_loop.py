@@ -25,7 +25,19 @@ from tirscript.ir.stmt import (
 from tirscript.ir.visitor import free_vars, fresh_copy, substitute
 
 from .bounds import Facts
-from .fold import add, cast, conjunction, conjuncts, const_of, is_exact, is_false, is_true, mul, reads_memory
+from .fold import (
+    add,
+    cast,
+    conjunction,
+    conjuncts,
+    const_of,
+    flat,
+    is_exact,
+    is_false,
+    is_true,
+    mul,
+    reads_memory,
+)
 from .lanes import Lanes, NoVector, at_every_lane
 from .vectors import vadd, vmul
 
@@ -71,7 +83,7 @@ class _Vectorize:
                 return s
             return s.replace(then_case=then_case, else_case=else_case)
         if isinstance(s, Stmt):
-            return s.map_children(self.stmt)
+            return flat(s.map_children(self.stmt))
         return s
 
     def loop(self, s: For) -> Stmt:
