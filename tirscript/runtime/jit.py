@@ -48,6 +48,7 @@ def _llvm() -> Any:
     if "ready" not in _state:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
+        llvm.initialize_native_asmparser()  # the spinning pool pauses by inline assembly
         _state["ready"] = True
     return llvm
 

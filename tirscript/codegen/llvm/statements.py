@@ -283,7 +283,7 @@ def _parallel(f: FunctionEmitter, s: ir.For, low: Value, extent: Value) -> None:
         if restricted:
             inner.restricted.add(ref)
         fields.append(v)
-    begin, end = inner.parameter("begin", "i64"), inner.parameter("end", "i64")
+    begin, end = inner.parameter("from", "i64"), inner.parameter("to", "i64")
     count = Value(end, "int64", 1, True, 1, None)
     hi = None if low.hi is None or extent.hi is None else low.hi + extent.hi
     first = Value(begin, "int64", 1, True, low.lo, None if hi is None else hi - 1)
