@@ -77,9 +77,8 @@ def _entries(theme: str) -> list[Entry]:
         flags = frozenset(w for w in words if "=" not in w)
         options = dict(_option(w) for w in words if "=" in w)
         found.append(Entry(name, theme, text.strip() + "\n", flags, options))
-    for made in getattr(module, "MADE", ()):
-        found.append(Entry(made.__name__, theme, made, frozenset(getattr(made, "flags", ())), {}))
-    return found
+    made = getattr(module, "MADE", ())
+    return found + [Entry(f.__name__, theme, f, frozenset(getattr(f, "flags", ()))) for f in made]
 
 
 def _load() -> dict[str, Entry]:

@@ -238,7 +238,7 @@ def meta_macro_unhygienic():
 
     @T.prim_func
     def unhygienic(A: T.Buffer((4,), "int32")):
-        for k in range(4):
+        for k in range(4):  # noqa: B007
             use(A)
 
     return unhygienic

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Modules: several functions, calls between them, attributes, private functions."""
 
 TEXT = '''

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Symbolic shapes: variables in extents, strides, offsets and loops."""
 
 TEXT = """

@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """The dialect of TVM 0.27: `s_tir=True`, `T.sblock`, flat allocations, scalars as buffers of rank 0."""
 
 TEXT = """

@@ -116,10 +116,20 @@ def _array(
     full = (*shape, d.lanes) if d.lanes != 1 else shape
     strides = strides_of(b, values)
     if strides is None:
-        return _numbers(d.base, full, rng, ints, floats)
+        made = _numbers(d.base, full, rng, ints, floats)
+        return aligned(made, b.align) if b.align > made.itemsize else made
     count = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) if 0 not in shape else 0
     flat = _numbers(d.base, (max(count, 1),), rng, ints, floats)
     return np.lib.stride_tricks.as_strided(flat, shape, [s * flat.itemsize for s in strides])
+
+
+def aligned(a: Any, align: int) -> Any:
+    """A copy of an array at a multiple of ``align`` bytes."""
+    memory = np.empty(a.nbytes + align, np.uint8)
+    start = -int(memory.__array_interface__["data"][0]) % align
+    out = memory[start : start + a.nbytes].view(a.dtype).reshape(a.shape)
+    out[...] = a
+    return out
 
 
 def _numbers(
@@ -158,11 +168,11 @@ def run_program(
 
 
 def _copy(a: Any) -> Any:
-    """A copy with the same strides."""
+    """A copy with the same strides, aligned as a cache line."""
     if not isinstance(a, np.ndarray):
         return a
     if a.flags.c_contiguous or a.ndim == 0:
-        return a.copy()
+        return aligned(a, 64)
     extent = 1 + sum((n - 1) * s for n, s in zip(a.shape, a.strides, strict=True)) // a.itemsize
     flat = np.lib.stride_tricks.as_strided(a, (extent,), (a.itemsize,)).copy()
     return np.lib.stride_tricks.as_strided(flat, a.shape, a.strides)

@@ -1,0 +1,160 @@
+"""The corpus: every program parses, prints, comes back equal, and computes the same everywhere."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import warnings
+from typing import Any
+
+import pytest
+
+from tests.corpus import CORPUS
+from tests.corpus.constructs import CONSTRUCTS, OPERATORS_NOT_WRITTEN
+from tests.corpus.references import REFERENCES
+from tirscript.ir import expr, stmt
+from tirscript.ir.function import PrimFunc
+from tirscript.ir.module import IRModule
+from tirscript.ir.node import walk
+from tirscript.ir.op import OPS
+from tirscript.script.parser import parse
+from tirscript.testing import assert_round_trip, check_against_reference, structural_diff
+
+NAMES = list(CORPUS)
+PYTHON = [n for n, e in CORPUS.items() if e.executable]
+NATIVE = [n for n, e in CORPUS.items() if "run" in e.flags]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_round_trip(name: str) -> None:
+    """Parse, print, parse: equal, names included; print again: the same text."""
+    assert_round_trip(CORPUS[name].program())
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if CORPUS[n].text])
+def test_parsing_twice_gives_equal_programs(name: str) -> None:
+    assert structural_diff(CORPUS[name].program(), CORPUS[name].program(), names=True) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_without_sugar_is_the_same_program(name: str) -> None:
+    """One loop and one axis a line, as errors and differences print it."""
+    program = CORPUS[name].program()
+    assert structural_diff(program, parse(program.script(sugar=False)), names=True) is None
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_target(name: str) -> None:
+    entry = CORPUS[name]
+    check_against_reference(entry.program(), REFERENCES.get(name), targets=["python"], **entry.options)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_llvm_equals_python(name: str) -> None:
+    entry = CORPUS[name]
+    check_against_reference(
+        entry.program(), REFERENCES.get(name), targets=["python", "llvm"], **entry.options
+    )
+
+
+def test_references_are_of_programs() -> None:
+    assert set(REFERENCES) <= set(PYTHON)
+
+
+# ---- how large, how different
+
+
+class _Plain(ast.NodeTransformer):
+    """Names, numbers and strings go: what is left is the kind of a program."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+
+    def visit_Name(self, n: ast.Name) -> Any:
+        if n.id in ("T", "I", "range"):
+            return n
+        return ast.copy_location(ast.Name(self.names.setdefault(n.id, f"x{len(self.names)}"), n.ctx), n)
+
+    def visit_Constant(self, n: ast.Constant) -> Any:
+        return ast.copy_location(ast.Constant(0 if isinstance(n.value, (int, float)) else ""), n)
+
+    def visit_arg(self, n: ast.arg) -> Any:
+        self.generic_visit(n)
+        n.arg = self.names.setdefault(n.arg, f"x{len(self.names)}")
+        return n
+
+    def visit_FunctionDef(self, n: ast.FunctionDef) -> Any:
+        self.generic_visit(n)
+        n.name = "f"
+        return n
+
+    def visit_Attribute(self, n: ast.Attribute) -> Any:
+        self.generic_visit(n)
+        if re.fullmatch(r"(u?int|float|bfloat)\d+(_\w+)?(x\d+)?", n.attr):
+            n.attr = "number"
+        return n
+
+    def visit_UnaryOp(self, n: ast.UnaryOp) -> Any:
+        self.generic_visit(n)
+        return n.operand if isinstance(n.op, ast.USub) and isinstance(n.operand, ast.Constant) else n
+
+
+def kind_of(program: Any) -> str:
+    return ast.dump(_Plain().visit(ast.parse(program.script())))
+
+
+def test_at_least_250_kinds() -> None:
+    kinds: dict[str, str] = {}
+    for name, entry in CORPUS.items():
+        kinds.setdefault(kind_of(entry.program()), name)
+    assert len(kinds) >= 250
+
+
+# ---- every construct of the language
+
+
+def source_of(name: str) -> str:
+    source = CORPUS[name].source
+    return source if isinstance(source, str) else inspect.getsource(source)
+
+
+SOURCES = {n: source_of(n) for n in NAMES}
+
+
+@pytest.mark.parametrize("construct", list(CONSTRUCTS))
+def test_construct_is_used(construct: str) -> None:
+    """Each construct of the language stands in a program, in each of its spellings."""
+    for spelling in CONSTRUCTS[construct]:
+        users = [n for n, text in SOURCES.items() if re.search(spelling, text, re.MULTILINE)]
+        assert users, f"no program of the corpus uses {spelling}"
+
+
+def functions(program: Any) -> list[PrimFunc]:
+    return [f for _, f in program.items()] if isinstance(program, IRModule) else [program]
+
+
+def test_every_node_and_operator_is_used() -> None:
+    kinds: set[type] = set()
+    operators: set[str] = set()
+    for entry in CORPUS.values():
+        for function in functions(entry.program()):
+            for n in walk(function):
+                kinds.add(type(n))
+                if isinstance(n, expr.Call):
+                    operators.add(n.op if isinstance(n.op, str) else "function")
+    abstract = {"Expr", "Stmt", "BinaryOp", "CmpOp", "GlobalVar", "CommReducer", "StringImm", "BlockLabel"}
+    for module in (expr, stmt):
+        for name, cls in vars(module).items():
+            if isinstance(cls, type) and cls.__module__ == module.__name__ and hasattr(cls, "map_children"):
+                assert cls in kinds or name in abstract, f"no program of the corpus has a {name}"
+    assert "function" in operators
+    assert set(OPS) - operators <= OPERATORS_NOT_WRITTEN
+
+
+def test_no_program_warns_unless_it_says_so() -> None:
+    for entry in CORPUS.values():
+        if not entry.flags & {"lossy", "axis", "bounds"}:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                entry.program()
