@@ -16,6 +16,7 @@ from . import hooks
 from .buffer import Buffer, BufferRegion, MatchBufferRegion
 from .expr import BufferLoad, Call, CommReducer, FloatImm, GlobalVar, IntImm, IterVar, Let, Var
 from .function import PrimFunc
+from .index_map import IndexMap
 from .module import IRModule
 from .node import Node
 from .stmt import (
@@ -173,6 +174,13 @@ class _Comparer:
                 self.step(f"[{i}]", lambda i=i: self.value(a[i], b[i]))  # type: ignore[misc]
             if len(a) != len(b):
                 raise _Different(f"{len(a)} against {len(b)} items")
+        elif isinstance(a, IndexMap) and isinstance(b, IndexMap):
+            if len(a.initial_indices) != len(b.initial_indices):
+                raise _Different(f"{len(a.initial_indices)} against {len(b.initial_indices)} indices")
+            for x, y in zip(a.initial_indices, b.initial_indices, strict=True):
+                self.define_var(x, y)
+            self.value(a.final_indices, b.final_indices)
+            self.value(a.inverse_index_map, b.inverse_index_map)
         elif hasattr(a, "tobytes") and hasattr(b, "tobytes"):
             if a.dtype != b.dtype or a.shape != b.shape or a.tobytes() != b.tobytes():
                 raise _Different("different constant data")
@@ -520,6 +528,10 @@ def structural_hash(program: Any, map_free_vars: bool = False) -> int:
             return tuple(sorted((str(k), hash(of(v))) for k, v in value.items()))
         if isinstance(value, (list, tuple)):
             return hash(tuple([of(v) for v in value]))
+        if isinstance(value, IndexMap):
+            for v in value.initial_indices:
+                number(v)
+            return hash(("IndexMap", of(value.final_indices), of(value.inverse_index_map)))
         if hasattr(value, "tobytes"):
             return hash(value.tobytes())
         if isinstance(value, float) and math.isnan(value):
