@@ -1,6 +1,6 @@
 """Programs that other printers of this language got wrong: each prints, reads back equal, and computes the same."""
 
-# ruff: noqa: F841, E501 - the functions are script, and its lines are as long as they are
+# ruff: noqa: E501 - the functions are script, and its lines are as long as they are
 
 from __future__ import annotations
 
@@ -315,3 +315,18 @@ def test_thread_bindings():
     assert all(isinstance(x.extent, IntImm) and x.extent.dtype == "int64" for x in loops)
     a = np.arange(256, dtype="float32").reshape(8, 32)
     np.testing.assert_array_equal(run(g, a, np.zeros((8, 32), "float32")), a * 2)
+
+
+def test_let_in_a_value():
+    """PRT-11 for lets inside of values."""
+
+    @T.prim_func
+    def f(O: T.Buffer((4,), "int32")):
+        for i in range(4):
+            with T.block("O"):
+                vi = T.axis.spatial(4, i)
+                O[vi] = T.Let(x * T.Let(y + x, where={y: x + 1}), where={x: vi + 1})
+
+    g = roundtrip(f)
+    x = np.arange(4) + 1
+    np.testing.assert_array_equal(run(g, np.zeros(4, "int32")), x * (x + 1 + x))

@@ -342,4 +342,4 @@ def test_long_nest_of_brackets_says_so():
 def test_what_is_no_expression_prints():
     assert script(IterVar(Var("v"), Range(const_int(0), const_int(4)), "spatial")).startswith("T.iter_var(v")
     assert script(GlobalVar("f")) == "cls.f"
-    assert script({"k": [1, 2.5, None, True], "a": (a,)}) == '{"a": (a,), "k": [1, 2.5, None, True]}'
+    assert script({"k": [1, 2.5, None, True], "a": [a]}) == '{"a": [a], "k": [1, 2.5, None, True]}'

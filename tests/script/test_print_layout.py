@@ -246,7 +246,7 @@ def test_values_of_annotations():
     line = script(stmt).split("\n")[0]
     assert line == (
         'for i in T.serial(8, annotations={"buffer": A, "call": T.vscale(), "expr": A[0] + T.float32(1), '
-        '"f": T.float32(2), "inf": float("inf"), "n": 3, "none": None, "region": A[0:4], "s": "s", "t": (1, "x"), '
+        '"f": T.float32(2), "inf": float("inf"), "n": 3, "none": None, "region": A[0:4], "s": "s", "t": [1, "x"], '
         '"target": T.target("llvm -num-cores=2"), "text": "a \\"q\\" \\\\ b\\nline2\\t\'x\'"}):'
     )
     keyword = ast.parse(line + " pass").body[0].iter.keywords[0].value

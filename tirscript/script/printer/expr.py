@@ -192,7 +192,10 @@ def _select(p: Printer, e: Select, outer: int) -> str:
 
 
 def _cast(p: Printer, e: Cast, outer: int) -> str:
-    return f'T.Cast("{e.dtype}", {p.exprs[type(e.value)](p, e.value, 0)})'
+    value = e.value
+    # Of a bare number the parser would make a constant of the dtype.
+    text = f"T.int32({value.value})" if _is_literal(value) else p.exprs[type(value)](p, value, 0)
+    return f'T.Cast("{e.dtype}", {text})'
 
 
 def _broadcast(p: Printer, e: Broadcast, outer: int) -> str:

@@ -39,10 +39,8 @@ def value_text(p: Printer, value: Any) -> str:
         return p.expr(value)
     if isinstance(value, Mapping):
         return dict_text(p, value)
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return f"[{', '.join([value_text(p, v) for v in value])}]"
-    if isinstance(value, tuple):
-        return f"({', '.join([value_text(p, v) for v in value])}{',' if len(value) == 1 else ''})"
     if isinstance(value, bytes):
         return repr(value)
     return _other(p, value)
