@@ -160,10 +160,12 @@ def _part(mod: IRModule, names: list[str]) -> IRModule:
 
 def _build_llvm(mod: IRModule, target: Target) -> Module:
     from tirscript.codegen.llvm import emit_module
-    from tirscript.lowering import lower_module
+    from tirscript.lowering import check_supported, lower_module
     from tirscript.runtime import load_llvm
     from tirscript.runtime.jit import Machine
 
+    for func in mod.functions.values():
+        check_supported(func)
     lowered = lower_module(mod, target)
     made = emit_module(lowered, target)
     o = made.options
