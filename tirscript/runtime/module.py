@@ -66,6 +66,8 @@ class Module:
 
     def __getitem__(self, name: str) -> Function:
         found = self._functions.get(name)
+        if found is None and name == "main" and len(self._functions) == 1:
+            found = next(iter(self._functions.values()))
         if found is None:
             shown = ", ".join(f"`{n}`" for n in self._functions) or "none"
             raise UnknownFunctionError(

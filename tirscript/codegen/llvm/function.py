@@ -49,7 +49,8 @@ class FunctionEmitter(Builder):
         self.stack_bytes = 0
         self.restricted: set[str] = set()  # pointers that nothing else points into
         self._params: list[str] = []
-        self._taken: set[str] = set()
+        self._taken: set[str] = {"status", "entry", "begin", "exit", "nomemory"}
+        self.out = ""  # where the value that is returned goes
 
     # ---- values
 
@@ -108,7 +109,7 @@ class FunctionEmitter(Builder):
         """A new parameter; its register."""
         base = name = _UNSAFE.sub("_", stem) or "arg"
         n = 0
-        while name in self._taken or name == "status":
+        while name in self._taken:
             n += 1
             name = f"{base}_{n}"
         self._taken.add(name)
@@ -192,7 +193,7 @@ class FunctionEmitter(Builder):
             ref, ty = v.ref, MEMORY[base]
             if base == "bool":
                 ref = self.ins(f"zext i1 {ref} to i8")
-            self.do(f"store {ty} {ref}, ptr %ret, align {BYTES[base]}")
+            self.do(f"store {ty} {ref}, ptr {self.out}, align {BYTES[base]}")
         self.leave()
 
     # ---- statements

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,7 +133,7 @@ class ModuleEmitter:
         if extra:
             names = ", ".join(v.name for v in extra)
             raise CodegenError(
-                f"`{var.name}` has shapes with the variables {names}; a call inside a module cannot bind them",
+                f"`{var.name}` has shapes with the variables {names}, which no call inside a module binds",
                 code="symbolic-callee",
                 hint="make them parameters, or specialize the function",
             )
@@ -141,28 +142,27 @@ class ModuleEmitter:
 
     # ---- functions
 
-    def subprogram(self, name: str) -> str:
-        """The debug scope of an outlined function is that of the function it comes from."""
-        return f" !dbg {self.debug.scope}" if self.debug is not None else ""
-
-    def trampoline_debug(self, name: str) -> tuple[str, str]:
+    @contextlib.contextmanager
+    def debug_scope(self, name: str, span: Span | None) -> Iterator[tuple[str, str]]:
+        """A function's own scope for locations: the suffixes of its definition and of an instruction."""
         if self.debug is None:
-            return "", ""
-        scope = self.debug.subprogram(f"{name}.chunk", None, 0)
-        return f" !dbg {scope}", self.debug.at(0, 0)
+            yield "", ""
+            return
+        before = self.debug.scope
+        line = span.line if span is not None else 0
+        scope = self.debug.subprogram(name, span.source if span is not None else None, line)
+        yield f" !dbg {scope}", self.debug.at(line, 0)
+        self.debug.scope = before
 
     def function(self, name: str, function: PrimFunc) -> None:
         symbol = self._symbols[name]
         self.current = symbol[1:].strip('"')
         f = FunctionEmitter(self, Kinds())
-        noalias = function.attrs.get("tir.noalias", True)
-        apart = "noalias" if noalias else ""
-        span = function.span
-        scope = ""
-        if self.debug is not None:
-            line = span.line if span is not None else 0
-            scope = f" !dbg {self.debug.subprogram(name, span.source if span else None, line)}"
-            f.debug = self.debug.at(line, 0)
+        apart = "noalias" if function.attrs.get("tir.noalias", True) else ""
+        with self.debug_scope(name, function.span) as (scope, f.debug):
+            self._body(f, name, function, apart, scope)
+
+    def _body(self, f: FunctionEmitter, name: str, function: PrimFunc, apart: str, scope: str) -> None:
         for p in function.params:
             buffer = function.buffer_map.get(p)
             if buffer is not None:
@@ -170,17 +170,17 @@ class ModuleEmitter:
                 f.env[buffer.data] = f.env[p] = v
             else:
                 v = _scalar(f, p, apart)
-            if v.base == "handle" and noalias:
+            if v.base == "handle" and apart:
                 f.restricted.add(v.ref)
         for s in symbols_of(function):
             _scalar(f, s, "", extent=s in _extents(function))
         if function.ret_type != "void":
             parts(function.ret_type)
             f.returns = function.ret_type
-            f.parameter("ret", "ptr", "noalias")
+            f.out = f.parameter("ret", "ptr", "noalias")
         f.statement(function.body)
         linkage = "" if "global_symbol" in function.attrs else "internal "
-        self.functions.append(f.text(f"define {linkage}i32 {symbol}", debug=scope))
+        self.functions.append(f.text(f"define {linkage}i32 {self._symbols[name]}", debug=scope))
 
     def text(self) -> str:
         out = [*self._globals, *self._declared.values(), *self._helpers.values(), *self.functions]
@@ -270,8 +270,9 @@ def emit_module(
     with deep_recursion():
         for name, function in module.items():
             if "global_symbol" in function.attrs:
-                signatures[name] = signature_of(function, name)
-                symbols[name] = emitter._symbols[name][1:].strip('"')
+                exported = function.name
+                signatures[exported] = signature_of(function, exported)
+                symbols[exported] = f"ts.{name}"
             try:
                 emitter.function(name, function)
             except TirscriptError as e:

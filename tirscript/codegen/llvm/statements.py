@@ -268,31 +268,23 @@ def _parallel(f: FunctionEmitter, s: ir.For, low: Value, extent: Value) -> None:
     used = free_vars(s)
     captured = [(var, v) for var, v in f.env.items() if var in used]
     name = module.unique(f"{f.module.current}.{_stem(s.loop_var)}")
-    inner = FunctionEmitter(module, f.kinds, parallel_body=True)
-    inner.debug = f.debug
-    fields: list[Value] = []
-    # A pointer derived from another one must not meet a promise about that one.
-    apart = all(v.ref in f.restricted for _, v in captured if v.base == "handle" and v.ref[0] == "%")
-    for var, v in captured:
-        if v.ref[0] != "%":
-            inner.env[var] = v
-            continue
-        restricted = apart and v.base == "handle"
-        ref = inner.parameter(var.name, v.ty, "noalias" if restricted else "")
-        inner.env[var] = Value(ref, v.base, v.lanes, v.exact, v.lo, v.hi)
-        if restricted:
-            inner.restricted.add(ref)
-        fields.append(v)
-    begin, end = inner.parameter("from", "i64"), inner.parameter("to", "i64")
-    count = Value(end, "int64", 1, True, 1, None)
-    hi = None if low.hi is None or extent.hi is None else low.hi + extent.hi
-    first = Value(begin, "int64", 1, True, low.lo, None if hi is None else hi - 1)
-    _loop(inner, s.replace(kind="serial"), first, Value(end, "int64", 1, True, None, hi), count, chunk=True)
-    module.functions.append(inner.text(f"define internal i32 @{name}", debug=module.subprogram(name)))
+    with module.debug_scope(name, s.span) as (scope, location):
+        inner = FunctionEmitter(module, f.kinds, parallel_body=True)
+        inner.debug = location
+        fields = _capture(f, inner, captured)
+        begin, end = inner.parameter("from", "i64"), inner.parameter("to", "i64")
+        count = Value(end, "int64", 1, True, 1, None)
+        hi = None if low.hi is None or extent.hi is None else low.hi + extent.hi
+        first = Value(begin, "int64", 1, True, low.lo, None if hi is None else hi - 1)
+        _loop(
+            inner, s.replace(kind="serial"), first, Value(end, "int64", 1, True, None, hi), count, chunk=True
+        )
+        module.functions.append(inner.text(f"define internal i32 @{name}", debug=scope))
 
     record = "{ " + ", ".join([*(v.ty for v in fields), "i64", "i64"]) + " }"
     place = len(fields)
-    module.functions.append(_trampoline(name, record, [v.ty for v in fields], module.trampoline_debug(name)))
+    with module.debug_scope(f"{name}.chunk", s.span) as suffixes:
+        module.functions.append(_trampoline(name, record, [v.ty for v in fields], suffixes))
     frame = f.reserve("record", record, 64)
     for k, v in enumerate(fields):
         f.do(f"store {v.typed}, ptr {f.ins(f'getelementptr {record}, ptr {frame}, i64 0, i32 {k}')}")
@@ -308,6 +300,24 @@ def _parallel(f: FunctionEmitter, s: ir.For, low: Value, extent: Value) -> None:
     f.start(failed)
     f.leave(f.ins(f"trunc i64 {found} to i32"))
     f.start(fine)
+
+
+def _capture(f: FunctionEmitter, inner: FunctionEmitter, captured: list[tuple[Var, Value]]) -> list[Value]:
+    """Parameters of an outlined function for what it uses; the values that they take."""
+    fields: list[Value] = []
+    # A pointer derived from another one must not meet a promise about that one.
+    apart = all(v.ref in f.restricted for _, v in captured if v.base == "handle" and v.ref[0] == "%")
+    for var, v in captured:
+        if v.ref[0] != "%":
+            inner.env[var] = v
+            continue
+        restricted = apart and v.base == "handle"
+        ref = inner.parameter(var.name, v.ty, "noalias" if restricted else "")
+        inner.env[var] = Value(ref, v.base, v.lanes, v.exact, v.lo, v.hi)
+        if restricted:
+            inner.restricted.add(ref)
+        fields.append(v)
+    return fields
 
 
 def _trampoline(name: str, record: str, types: list[str], debug: tuple[str, str]) -> str:
