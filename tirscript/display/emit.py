@@ -13,7 +13,7 @@ from .tokens import COLOURED, TOKEN, tokens
 COLOURS: dict[str, tuple[str, str]] = {
     "keyword": ("--jp-mirror-editor-keyword-color", "#ad5fd0"),
     "decorator": ("--jp-mirror-editor-meta-color", "#ad5fd0"),
-    "space": ("--jp-mirror-editor-builtin-color", "#2f86d2"),
+    "space": ("--jp-mirror-editor-property-color", "#2f86d2"),
     "definition": ("--jp-mirror-editor-def-color", "#2f86d2"),
     "string": ("--jp-mirror-editor-string-color", "#cc5a3c"),
     "number": ("--jp-mirror-editor-number-color", "#2d8f50"),
@@ -24,7 +24,8 @@ REMOVED = ("--jp-error-color1", "#d0453a")
 ACCENT = ("--jp-brand-color1", "#2f86d2")
 
 _PRE = (
-    "margin:0;padding:0;background:none;color:inherit;border:0;white-space:pre;overflow-x:auto;line-height:1.35;"
+    "margin:0;padding:0 0 0 var(--jp-code-padding, 0);background:none;color:inherit;border:0;"
+    "white-space:pre;overflow-x:auto;line-height:1.35;"
     "font-family:var(--jp-code-font-family, ui-monospace, Menlo, Consolas, monospace);"
     "font-size:var(--jp-code-font-size, 13px)"
 )
@@ -36,6 +37,7 @@ def colour(pair: tuple[str, str]) -> str:
 
 
 _OPEN = {kind: f'<span style="color:{colour(pair)}">' for kind, pair in COLOURS.items()}
+_OPEN["keyword"] = _OPEN["keyword"].replace('">', ';font-weight:bold">')
 _OPEN["comment"] = _OPEN["comment"].replace('">', ';font-style:italic">')
 
 
