@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
@@ -15,3 +16,9 @@ settings.register_profile(
 settings.register_profile("nightly", max_examples=10_000, deadline=None, suppress_health_check=_SLOW)
 settings.register_profile("quick", max_examples=25, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Doctests are for the package: of this folder only the test files are collected."""
+    is_helper = collection_path.suffix == ".py" and not collection_path.name.startswith("test_")
+    return True if is_helper else None

@@ -35,6 +35,13 @@ def not_yet(name: str, used: str = "") -> NotYetError:
     )
 
 
+def missing(module: str, attribute: str) -> Exception:
+    """What a module's ``__getattr__`` raises for a name of TVM; tools that look for theirs go on."""
+    if attribute.startswith(("_", "pytest")):
+        return AttributeError(f"module {module!r} has no attribute {attribute!r}")
+    return not_yet(module, f"{module}.{attribute}")
+
+
 class NotYetModule(ModuleType):
     """A module that can be imported and named; the first use of anything in it raises NotYetError."""
 
@@ -43,12 +50,10 @@ class NotYetModule(ModuleType):
         self.__path__: list[str] = []
 
     def __getattr__(self, attribute: str) -> ModuleType:
-        if attribute.startswith("__") and attribute.endswith("__"):
-            raise AttributeError(attribute)
         full = f"{self.__name__}.{attribute}"
         if full in _SUBMODULES:
             return importlib.import_module(full)
-        raise not_yet(self.__name__, full)
+        raise missing(self.__name__, attribute)
 
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise not_yet(self.__name__)

@@ -138,4 +138,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _show_warning(message: Warning | str, category: type[Warning], *rest: Any, **kwargs: Any) -> None:
     text = str(message)
     name = category.__name__
-    print(text if text.startswith(name) else f"{name}: {text}", file=sys.stderr)
+    # Our own begin with their code: AxisWarning[axis-missed]: ...
+    print(f"{name}{'' if text.startswith('[') else ': '}{text}", file=sys.stderr)

@@ -19,8 +19,6 @@ def verify_well_formed(program: PrimFunc | IRModule, assert_mode: bool = True) -
 
 
 def __getattr__(name: str) -> NoReturn:
-    if name.startswith("__"):
-        raise AttributeError(name)
-    from tirscript.notyet import not_yet
+    from tirscript.notyet import missing
 
-    raise not_yet("tir.analysis", f"tir.analysis.{name}")
+    raise missing("tir.analysis", name)

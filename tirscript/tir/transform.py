@@ -6,8 +6,6 @@ from typing import NoReturn
 
 
 def __getattr__(name: str) -> NoReturn:
-    if name.startswith("__"):
-        raise AttributeError(name)
-    from tirscript.notyet import not_yet
+    from tirscript.notyet import missing
 
-    raise not_yet("tir.transform", f"tir.transform.{name}")
+    raise missing("tir.transform", name)
