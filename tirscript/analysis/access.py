@@ -43,8 +43,9 @@ from tirscript.ir.stmt import (
     LetStmt,
     SeqStmt,
     Stmt,
+    While,
 )
-from tirscript.ir.visitor import substitute
+from tirscript.ir.visitor import substitute, walk
 
 from .region import Axis, Box, Hull, evaluate, whole_box
 
@@ -59,7 +60,8 @@ class Access:
     the query and the access, outermost first; ``conditions`` are what holds where it happens.  ``stmt``
     is the store or the statement around the load, ``node`` the store or load itself.  ``realizes`` are
     the blocks entered on the way; their axes are replaced by their values in ``indices`` and
-    ``conditions``.  ``declared`` marks a region that a nested block declares: ``indices`` are then ranges.
+    ``conditions``.  ``guarded`` says that a condition of the program (not only the domain of an axis)
+    decides whether it happens.  ``region`` stands for ``indices`` where a nested block declares it.
     """
 
     buffer: Buffer
@@ -72,6 +74,7 @@ class Access:
     init: bool = False
     region: tuple[Range, ...] | None = None
     realizes: tuple[BlockRealize, ...] = ()
+    guarded: bool = False
 
     @property
     def loops(self) -> tuple[For, ...]:
@@ -121,6 +124,8 @@ class _Collector:
         self.by_pointer: dict[Var, Buffer] = {b.data: b for b in visible}
         self.hidden_pointers: set[Var] = set()
         self.enter_blocks = enter_blocks
+        self.guards = 0
+        self.sizes: dict[Var, int] = {}
 
     def add(
         self,
@@ -163,6 +168,7 @@ class _Collector:
                 self.init,
                 region,
                 self.realizes,
+                self.guards > 0,
             )
         )
 
@@ -207,11 +213,23 @@ class _Collector:
             return
         if t is Let:
             self.expr(e.value)
-            self.values[e.var] = substitute(e.value, self.values) if self.values else e.value
+            self.define(e.var, e.value)
             self.expr(e.body)
             return
         for child in e.children():
             self.expr(child)
+
+    def define(self, var: Var, value: Expr) -> None:
+        """A let: its value stands for it in indices, unless that grows (values of values share parts)."""
+        size = 1
+        for n in walk(value):
+            size += self.sizes.get(n, 1) if type(n) is Var else 1
+            if size > 200:
+                # No one may look into it: like data, it is anything.
+                self.values[var] = Call(var.dtype, "undef", ())
+                return
+        self.sizes[var] = size
+        self.values[var] = substitute(value, self.values) if self.values else value
 
     def branches(self, condition: Expr, yes: Any, no: Any) -> None:
         self.expr(condition)
@@ -222,10 +240,12 @@ class _Collector:
     def guarded(self, conditions: list[Expr], e: Any) -> None:
         kept = len(self.conditions)
         self.conditions += [substitute(c, self.values) if self.values else c for c in conditions]
+        self.guards += 1
         if isinstance(e, Stmt):
             self.statement(e)
         else:
             self.expr(e)
+        self.guards -= 1
         del self.conditions[kept:]
 
     def pointer(self, var: Var, n: Any) -> None:
@@ -291,10 +311,17 @@ class _Collector:
         if s.else_case is not None:
             self.guarded(negated(s.condition), s.else_case)
 
+    def loop_while(self, s: While) -> None:
+        self.stmt = s
+        self.expr(s.condition)
+        self.guards += 1
+        self.statement(s.body)
+        self.guards -= 1
+
     def let(self, s: LetStmt) -> None:
         self.stmt = s
         self.expr(s.value)
-        self.values[s.var] = substitute(s.value, self.values) if self.values else s.value
+        self.define(s.var, s.value)
         self.statement(s.body)
 
     def attr(self, s: AttrStmt) -> None:
@@ -341,6 +368,7 @@ class _Collector:
             self.values[iv.var] = substitute(value, self.values) if self.values else value
         outer = self.realizes
         self.realizes = (*outer, s)
+        self.guards += s.predicate is not TRUE
         if self.enter_blocks and not uses_declared(block):
             self.block_body(block)
         else:
@@ -351,6 +379,7 @@ class _Collector:
                     if r.buffer not in allocated:
                         self.add(r.buffer, None, is_write, s, r.region)
         self.realizes = outer
+        self.guards -= s.predicate is not TRUE
         del self.conditions[kept:]
 
     def enter_views(self, block: Block) -> None:
@@ -380,6 +409,7 @@ _STATEMENTS: dict[type, Any] = {
     BufferStore: _Collector.store,
     For: _Collector.loop,
     IfThenElse: _Collector.condition,
+    While: _Collector.loop_while,
     LetStmt: _Collector.let,
     AttrStmt: _Collector.attr,
     Allocate: _Collector.allocate,
