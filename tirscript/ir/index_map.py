@@ -23,7 +23,10 @@ class IndexMap:
     __slots__ = ("final_indices", "initial_indices", "inverse_index_map")
 
     def __init__(
-        self, initial_indices: Sequence[Var], final_indices: Sequence[Expr], inverse_index_map: IndexMap | None = None
+        self,
+        initial_indices: Sequence[Var],
+        final_indices: Sequence[Expr],
+        inverse_index_map: IndexMap | None = None,
     ) -> None:
         self.initial_indices = tuple(initial_indices)
         self.final_indices = tuple(final_indices)
@@ -55,7 +58,8 @@ class IndexMap:
         """Where the element at ``indices`` goes."""
         if len(indices) != len(self.initial_indices):
             raise TirscriptError(
-                f"the index map takes {len(self.initial_indices)} indices, {len(indices)} given", code="index-map"
+                f"the index map takes {len(self.initial_indices)} indices, {len(indices)} given",
+                code="index-map",
             )
         values = {v: as_expr(i) for v, i in zip(self.initial_indices, indices, strict=True)}
         return [substitute(e, values) for e in self.final_indices]

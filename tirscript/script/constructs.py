@@ -179,7 +179,11 @@ def buffer_decl(
 
 
 def allocate(
-    extents: Any, dtype: Any, scope: str = "global", condition: Any = None, annotations: dict[str, Any] | None = None
+    extents: Any,
+    dtype: Any,
+    scope: str = "global",
+    condition: Any = None,
+    annotations: dict[str, Any] | None = None,
 ) -> Any:
     """Memory: ``with T.allocate([64], "float32", "shared") as p``, or ``p = T.allocate(...)`` for the rest."""
     _outside("allocate")

@@ -58,7 +58,9 @@ class DTypeConstructor:
         value = _SPECIAL.get(text.lower().replace("infinity", "inf"))
         if not kind.is_float or value is None:
             raise TirscriptError(
-                f"{text!r} is no {self.dtype}", code="constant-range", hint='a float takes "inf", "-inf" and "nan"'
+                f"{text!r} is no {self.dtype}",
+                code="constant-range",
+                hint='a float takes "inf", "-inf" and "nan"',
             )
         if kind.lanes != 1:
             return ops.cast(FloatImm(value, kind.base), self.dtype)

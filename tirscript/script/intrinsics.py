@@ -548,12 +548,15 @@ def Let(expr: Any, where: Mapping[Any, Any]) -> Expr:
 
 def comm_reducer(combiner: Callable[..., Any], identity: Sequence[Any]) -> nodes.CommReducer:
     """A reducer: ``T.comm_reducer(lambda x, y: x + y, [T.float32(0)])``."""
-    neutral = tuple([ops.as_expr(e) for e in (identity if isinstance(identity, (list, tuple)) else [identity])])
+    neutral = tuple(
+        [ops.as_expr(e) for e in (identity if isinstance(identity, (list, tuple)) else [identity])]
+    )
     names = parameter_names(combiner)
     n = len(neutral)
     if len(names) != 2 * n:
         raise TirscriptError(
-            f"a reducer of {n} value{'s' if n != 1 else ''} has {2 * n} parameters, this has {len(names)}", code="arity"
+            f"a reducer of {n} value{'s' if n != 1 else ''} has {2 * n} parameters, this has {len(names)}",
+            code="arity",
         )
     dtypes = [e.dtype for e in neutral] * 2
     variables = [nodes.Var(name, d, False) for name, d in zip(names, dtypes, strict=True)]
@@ -565,10 +568,14 @@ def comm_reducer(combiner: Callable[..., Any], identity: Sequence[Any]) -> nodes
     return nodes.CommReducer(tuple(variables[:n]), tuple(variables[n:]), exprs, neutral)
 
 
-def CommReducer(lhs: Sequence[Any], rhs: Sequence[Any], result: Sequence[Any], identity_element: Sequence[Any]) -> Any:
+def CommReducer(
+    lhs: Sequence[Any], rhs: Sequence[Any], result: Sequence[Any], identity_element: Sequence[Any]
+) -> Any:
     """A reducer of its parts."""
     results = tuple([ops.as_expr(r) for r in result])
-    return nodes.CommReducer(tuple(lhs), tuple(rhs), results, tuple([ops.as_expr(e) for e in identity_element]))
+    return nodes.CommReducer(
+        tuple(lhs), tuple(rhs), results, tuple([ops.as_expr(e) for e in identity_element])
+    )
 
 
 def parameter_names(f: Any) -> list[str]:
@@ -599,7 +606,9 @@ def index_map(mapping: Any, *, inverse_index_map: Any = None, index_dtype: str =
 
 def BufferLoad(buffer: Buffer, indices: Sequence[Any], predicate: Any = None) -> Expr:
     """A load as a node: ``buffer[indices]``."""
-    return ops.load(buffer, list(indices)).replace(predicate=None if predicate is None else ops.as_expr(predicate))
+    return ops.load(buffer, list(indices)).replace(
+        predicate=None if predicate is None else ops.as_expr(predicate)
+    )
 
 
 def Call(dtype: Any, op: Any, args: Sequence[Any]) -> Expr:
@@ -733,16 +742,29 @@ def _passed_on(name: str, dtype: str, doc: str, signature: inspect.Signature) ->
 _PACKED = "A call of a registered function: the name, then the arguments."
 _simple("call_packed call_cpacked call_packed_lowered call_cpacked_lowered", "int32", _PACKED)
 _simple("tvm_call_packed tvm_call_cpacked tvm_call_packed_lowered tvm_call_cpacked_lowered", "int32", _PACKED)
-_simple("anylist_getitem anylist_resetitem", "handle", "An item of a list of the virtual machine.", "list_handle, index")
 _simple(
-    "anylist_setitem_call_packed anylist_setitem_call_cpacked", "int32", _PACKED, "list_handle, index, func_name, *args"
+    "anylist_getitem anylist_resetitem",
+    "handle",
+    "An item of a list of the virtual machine.",
+    "list_handle, index",
+)
+_simple(
+    "anylist_setitem_call_packed anylist_setitem_call_cpacked",
+    "int32",
+    _PACKED,
+    "list_handle, index, func_name, *args",
 )
 _simple("llvm_lookup_intrinsic_id", "uint32", "The number of an LLVM intrinsic.", "name")
 _simple("isnullptr", "bool", "Whether a pointer is null.", "x")
 _simple("handle_add_byte_offset", "handle", "The pointer moved by some bytes.", "handle, offset")
 _simple("tvm_stack_alloca", "handle", "Room on the stack: a kind and a number.", "dtype_str, num")
 _simple("tvm_stack_make_shape", "handle", "A shape on the stack.")
-_simple("tvm_stack_make_array", "handle", "An array descriptor.", "data, shape, strides, ndim, arr_dtype, elem_offset")
+_simple(
+    "tvm_stack_make_array",
+    "handle",
+    "An array descriptor.",
+    "data, shape, strides, ndim, arr_dtype, elem_offset",
+)
 _simple("tvm_struct_set", "int32", "Set a field of a descriptor.", "arr, index, field, value")
 _simple("tvm_tuple", "handle", "Several values as one.")
 _simple("tvm_throw_last_error", "handle", "Throw the last error.", "")
@@ -766,14 +788,14 @@ _simple(
 )  # fmt: skip
 _simple("ptx_commit_group", "void", "Commit the asynchronous copies so far as a group.", "")
 _simple("ptx_wait_group", "void", "Wait until at most so many groups are pending.", "num")
-_simple("ptx_init_barrier_thread_count", "void", "Set a barrier's number of threads.", "barrier_id, thread_count")
+_simple(
+    "ptx_init_barrier_thread_count", "void", "Set a barrier's number of threads.", "barrier_id, thread_count"
+)
 _simple("ptx_arrive_barrier", "void", "Arrive at a barrier.", "barrier_id")
 _simple("ptx_arrive_barrier_expect_tx", "void", "Arrive, expecting bytes.", "barrier_id, byte_count")
 _simple("ptx_wait_barrier", "void", "Wait for a barrier.", "barrier_id")
 _simple("create_barriers", "void", "Barriers in shared memory.", "barrier_count")
-_simple(
-    "make_filled_simdgroup_matrix", "void", "Fill a simdgroup matrix.", "d, index, value, col=8, row=8"
-)
+_simple("make_filled_simdgroup_matrix", "void", "Fill a simdgroup matrix.", "d, index, value, col=8, row=8")
 _simple(
     "simdgroup_load simdgroup_store", "void", "Move a simdgroup matrix.",
     "d, index, ptr, stride, col=8, row=8, transpose_matrix=False",
@@ -861,5 +883,7 @@ atomic_max = _atomic("atomic_max", "The larger one to memory in one step.")
 atomic_min = _atomic("atomic_min", "The smaller one to memory in one step.")
 
 __all__ = sorted(
-    n for n, v in list(globals().items()) if not n.startswith("_") and getattr(v, "__module__", None) == __name__
+    n
+    for n, v in list(globals().items())
+    if not n.startswith("_") and getattr(v, "__module__", None) == __name__
 )

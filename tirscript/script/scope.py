@@ -18,10 +18,7 @@ MISSING: Any = _Missing()
 # What a text may use of Python without being given it: nothing that reaches files, modules or internals.
 SAFE_BUILTINS: dict[str, Any] = {
     name: getattr(builtins, name)
-    for name in (
-        "abs all any bin bool bytes chr dict divmod enumerate filter float format hash hex int isinstance "
-        "len list map max min oct ord pow print range repr reversed round set slice sorted str sum tuple zip"
-    ).split()
+    for name in ["abs", "all", "any", "bin", "bool", "bytes", "chr", "dict", "divmod", "enumerate", "filter", "float", "format", "hash", "hex", "int", "isinstance", "len", "list", "map", "max", "min", "oct", "ord", "pow", "print", "range", "repr", "reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple", "zip"]
 }
 
 

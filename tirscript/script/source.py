@@ -14,8 +14,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from tirscript.diagnostics import ParseError, Source, Span, Mark, deep_recursion
-
+from tirscript.diagnostics import Mark, ParseError, Source, Span, deep_recursion
 
 Definition = ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef
 
@@ -35,7 +34,9 @@ class Text:
         """The innermost definition of that kind and name whose span, decorators included, holds the line."""
         if self.definitions is None:
             self.definitions = [
-                n for n in ast.walk(self.tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef))
+                n
+                for n in ast.walk(self.tree)
+                if isinstance(n, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef))
             ]
         found = None
         for d in self.definitions:

@@ -70,7 +70,11 @@ class _Specializer:
                     if isinstance(n, Var):
                         self.known.setdefault(n.name, n)
         self.shape_vars = {
-            n for b in func.buffer_map.values() for e in buffer_exprs(b) for n in walk(e) if isinstance(n, Var)
+            n
+            for b in func.buffer_map.values()
+            for e in buffer_exprs(b)
+            for n in walk(e)
+            if isinstance(n, Var)
         }
         self.variables: dict[Var, Expr] = {}
         self.matched: list[tuple[Buffer, Buffer]] = []
@@ -161,10 +165,13 @@ class _Specializer:
     def match(self, old: Buffer, new: Buffer) -> None:
         if len(old.shape) != len(new.shape):
             raise TirscriptError(
-                f"`{old.name}` has {len(old.shape)} dimensions, the value has {len(new.shape)}", code="specialize"
+                f"`{old.name}` has {len(old.shape)} dimensions, the value has {len(new.shape)}",
+                code="specialize",
             )
         if old.dtype != new.dtype:
-            raise TirscriptError(f"`{old.name}` holds {old.dtype}, the value {new.dtype}", code="dtype-mismatch")
+            raise TirscriptError(
+                f"`{old.name}` holds {old.dtype}, the value {new.dtype}", code="dtype-mismatch"
+            )
         pairs = list(zip(old.shape, new.shape, strict=True))
         if new.strides and len(old.strides) == len(new.strides):
             pairs += zip(old.strides, new.strides, strict=True)
@@ -172,7 +179,9 @@ class _Specializer:
             pairs.append((old.elem_offset, new.elem_offset))
         for a, b in pairs:
             if isinstance(a, Var):
-                self.assign(a, ops.cast(b, a.dtype) if not isinstance(b, IntImm) else ops.const(b.value, a.dtype))
+                self.assign(
+                    a, ops.cast(b, a.dtype) if not isinstance(b, IntImm) else ops.const(b.value, a.dtype)
+                )
         self.matched.append((old, new))
 
     def check(self, old: Buffer, new: Buffer) -> None:
@@ -181,7 +190,8 @@ class _Specializer:
             have = self.expr(a, self.variables)
             if isinstance(have, IntImm) and isinstance(b, IntImm) and have.value != b.value:
                 raise TirscriptError(
-                    f"dimension {k} of `{old.name}` is {have.value}, the value has {b.value}", code="specialize"
+                    f"dimension {k} of `{old.name}` is {have.value}, the value has {b.value}",
+                    code="specialize",
                 )
 
 

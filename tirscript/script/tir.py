@@ -19,12 +19,8 @@ Buffer = _BufferFactory()
 Ptr = _PointerFactory()
 handle = _HandleConstructor()
 
-_SCALARS = (
-    "bool void int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16 int1 int4 "
-    "uint1 uint4 float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
-    "float8_e5m2fnuz float8_e8m0fnu"
-).split()
-_VECTORS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 bfloat16".split()
+_SCALARS = ["bool", "void", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bfloat16", "int1", "int4", "uint1", "uint4", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"]
+_VECTORS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bfloat16"]
 _LANES = (2, 4, 8, 16, 32, 64)
 
 # Known from TVM and not supported yet.
@@ -50,26 +46,23 @@ e4m3_float8, e5m2_float8 = _space["float8_e4m3fn"], _space["float8_e5m2"]
 buffer = Buffer
 del _name, _lanes
 
-__all__ = sorted(
-    n for n in _space if not n.startswith("_") and n not in ("annotations", "Any", "NOT_YET")
-)
+__all__ = sorted(n for n in _space if not n.startswith("_") and n not in ("annotations", "Any", "NOT_YET"))
 
 
 def __getattr__(name: str) -> Any:
+    from .unknown import unknown_name
+
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # Dtypes of any number of lanes.
-    from tirscript.diagnostics import did_you_mean
     from tirscript.ir import dtype as dt
 
-    if not name.startswith("_"):
-        try:
-            dt.info(name)
-        except ValueError:
-            pass
-        else:
-            made = _space[name] = _DTypeConstructor(name)
-            return made
-    hint = None if name.startswith("_") else did_you_mean(name, __all__)
-    raise AttributeError(f"T has no {name!r}" + (f"; {hint}" if hint else ""))
+    try:
+        dt.info(name)
+    except ValueError:
+        raise unknown_name("T", name, __all__) from None
+    made = _space[name] = _DTypeConstructor(name)
+    return made
 
 
 def __dir__() -> list[str]:

@@ -16,9 +16,10 @@ from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, Stmt
 from tirscript.script import constructs
 
 from .core import CALLS, BlockFrame, Defined, Parser, arguments, fold
-from .expr import attribute_value, index_items, operand, region, starred_items
+from .index import index_items, region
 from .loops import as_index, common_dtype, retyped
-from .stmt import WITH, condition, with_items
+from .stmt import WITH, with_items
+from .values import attribute_value, condition, operand, starred_items
 
 
 def _block(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
@@ -30,6 +31,9 @@ def _block(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
     if s.items[k].optional_vars is not None:
         raise p.error(s.items[k].optional_vars, "a block gives nothing to name", "with")
     is_root = name == "root" and p.block.root and p.root_node is s
+    if p.macros:
+        name = _fresh_name(p, name)
+    p.block_names.add(name)
     frame = BlockFrame(name, call, p.block)
     p.has_block = True
     outer, p.items = p.items, []
@@ -45,6 +49,16 @@ def _block(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
         p.emit(realize.block)
     else:
         p.emit(realize)
+
+
+def _fresh_name(p: Parser, name: str) -> str:
+    """A name for a block of a macro: its own, with a suffix from the second use on."""
+    if name not in p.block_names:
+        return name
+    k = 1
+    while f"{name}_{k}" in p.block_names:
+        k += 1
+    return f"{name}_{k}"
 
 
 def close_block(p: Parser, frame: BlockFrame, body: Stmt, span: Span, *, infer: bool) -> BlockRealize:
@@ -119,7 +133,10 @@ def _unbound_axis(
 ) -> Defined:
     """An axis without a value, of a block with ``no_realize=True``."""
     call = frame.node
-    if not (isinstance(call, ast.Call) and (len(call.args) > 1 or any(k.arg == "no_realize" for k in call.keywords))):
+    if not (
+        isinstance(call, ast.Call)
+        and (len(call.args) > 1 or any(k.arg == "no_realize" for k in call.keywords))
+    ):
         raise p.error(node, f"the axis needs a value: T.axis.{kind}(extent, value)", "arity")
     var = _new_axis(p, node, frame, kind, domain, domain[0], p.name_for(node, "v"), None)
     frame.values.pop()
@@ -212,7 +229,10 @@ def _remap(p: Parser, node: ast.Call) -> Any:
         kind = _KINDS.get(letter)
         if kind is None:
             raise p.error(
-                args["kinds"], f"{letter!r} is no kind of axis", "axis-kinds", hint="S spatial, R reduce, C scan, O opaque"
+                args["kinds"],
+                f"{letter!r} is no kind of axis",
+                "axis-kinds",
+                hint="S spatial, R reduce, C scan, O opaque",
             )
         value = operand(p, at, value)
         loop = p.loops.get(value) if type(value) is Var else None
@@ -243,7 +263,9 @@ def _remap_names(p: Parser, node: ast.Call, count: int) -> list[str]:
     star = next((k for k, t in enumerate(parts) if isinstance(t, ast.Starred)), None)
     if (len(parts) != count) if star is None else (len(parts) - 1 > count):
         raise p.error(
-            target, f"{len(parts)} name{'s' if len(parts) != 1 else ''} for {count} axes of T.axis.remap", "unpack"
+            target,
+            f"{len(parts)} name{'s' if len(parts) != 1 else ''} for {count} axes of T.axis.remap",
+            "unpack",
         )
     names: list[str] = []
     for t in parts:
@@ -314,7 +336,10 @@ def _as_regions(p: Parser, node: ast.AST, value: Any) -> list[BufferRegion]:
     if isinstance(value, (list, tuple)):
         return [r for v in value for r in _as_regions(p, node, v)]
     raise p.error(
-        node, f"`{ast.unparse(node)}` is no region of a buffer", "region", hint="write `A[i, j]` or `A[0:4, j]`"
+        node,
+        f"`{ast.unparse(node)}` is no region of a buffer",
+        "region",
+        hint="write `A[i, j]` or `A[0:4, j]`",
     )
 
 
@@ -352,7 +377,11 @@ def _block_attr(p: Parser, node: ast.Call) -> None:
     if not isinstance(attrs, dict) or not all(isinstance(k, str) for k in attrs):
         raise p.error(arg, "attributes are a dict with strings as keys", "annotations")
     for key, value in attrs.items():
-        if key in frame.annotations and frame.annotations[key] is not value and frame.annotations[key] != value:
+        if (
+            key in frame.annotations
+            and frame.annotations[key] is not value
+            and frame.annotations[key] != value
+        ):
             raise p.error(arg, f"the attribute {key!r} has another value already", "duplicate")
         frame.annotations[key] = value
 
@@ -364,7 +393,10 @@ def _init(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
         raise p.error(call, "T.init stands outside of a block", "outside-block")
     if "init" in frame.seen:
         raise p.error(
-            call, "T.init stands twice in this block", "duplicate", also=((p.span(frame.seen["init"]), "first here"),)
+            call,
+            "T.init stands twice in this block",
+            "duplicate",
+            also=((p.span(frame.seen["init"]), "first here"),),
         )
     frame.seen["init"] = call
     span = p.header(s, call)

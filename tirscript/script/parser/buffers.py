@@ -17,7 +17,7 @@ from tirscript.script.scope import MISSING
 from .blocks import load_region, region_of
 from .core import CALLS, Defined, Frame, Parser, arguments
 from .loops import as_index
-from .stmt import quoted
+from .values import quoted
 
 FIELDS = (
     "shape", "dtype", "data", "strides", "elem_offset", "scope", "align", "offset_factor", "buffer_type",
@@ -138,7 +138,9 @@ def _integers(p: Parser, args: dict[str, ast.expr], values: Any) -> list[int]:
     try:
         return [int(v.value) if isinstance(v, IntImm) else int(v) for v in values]
     except (TypeError, ValueError):
-        raise p.error(args["axis_separators"], "axis_separators are a list of integers", "buffer-type") from None
+        raise p.error(
+            args["axis_separators"], "axis_separators are a list of integers", "buffer-type"
+        ) from None
 
 
 def _scope(p: Parser, args: dict[str, ast.expr], data: Any) -> str:

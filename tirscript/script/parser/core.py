@@ -25,7 +25,7 @@ STMT: dict[type, StmtHandler] = {}
 # Called objects with a meaning of their own; the handler gets the ast.Call.
 CALLS: dict[Any, ExprHandler] = {}
 # Called objects that stand in the header of a `for`.
-LOOPS: dict[Any, Callable[["Parser", ast.For, ast.Call], None]] = {}
+LOOPS: dict[Any, Callable[[Parser, ast.For, ast.Call], None]] = {}
 
 
 class Poisoned(Exception):
@@ -58,7 +58,9 @@ class Frame:
 
     __slots__ = ("kind", "name", "value", "wrap")
 
-    def __init__(self, name: str, wrap: Callable[[Stmt], Stmt], value: Any = None, kind: str = "a value") -> None:
+    def __init__(
+        self, name: str, wrap: Callable[[Stmt], Stmt], value: Any = None, kind: str = "a value"
+    ) -> None:
         self.name = name
         self.wrap = wrap
         self.value = value
@@ -116,7 +118,7 @@ class Parser:
     """Reads one function.  Errors of statements are collected in ``errors`` and the parse goes on."""
 
     __slots__ = (
-        "annotating", "attrs", "axes", "block", "buffer_map", "definition", "env", "errors", "gone", "has_block", "items", "kinds",
+        "annotating", "attrs", "axes", "block", "block_names", "buffer_map", "definition", "env", "errors", "gone", "has_block", "items", "kinds",
         "loop_kinds", "loops", "macros", "module", "names", "naming", "naming_node", "options", "params", "ret_type",
         "root_node", "source", "span", "string_vars", "tail_returns", "threads", "undo", "unicode_columns",
     )  # fmt: skip
@@ -134,6 +136,7 @@ class Parser:
         self.items: list[Any] = []
         self.block = BlockFrame("root", None, None)
         self.has_block = False
+        self.block_names: set[str] = set()
         # The ranges of loop variables and axes.
         self.loops: dict[Var, Range] = {}
         self.axes: dict[Var, Range] = {}
@@ -185,7 +188,9 @@ class Parser:
         """``error``, raised below without a place, as a diagnostic at ``node``."""
         if isinstance(error, ParseError) and error.marks:
             return error
-        return self.error(node, error.message, error.code or "value", hint=error.hint, notes=tuple(error.notes))
+        return self.error(
+            node, error.message, error.code or "value", hint=error.hint, notes=tuple(error.notes)
+        )
 
     def refuse(self, node: Any, what: str, hint: str | None = None) -> NoReturn:
         """Raise the diagnostic for Python that is no script."""
@@ -251,7 +256,12 @@ class Parser:
         if self.definition is None or self.macros:
             return None
         for n in ast.walk(self.definition):
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == node.id and n.lineno > node.lineno:
+            if (
+                isinstance(n, ast.Name)
+                and isinstance(n.ctx, ast.Store)
+                and n.id == node.id
+                and n.lineno > node.lineno
+            ):
                 return n
         return None
 
@@ -377,7 +387,11 @@ def arguments(
             raise p.error(arg, f"{ast.unparse(node.func)} takes no starred arguments", "arity")
     for k in keywords:
         name = k.arg
-        if name is None or name in out or (name not in names and (keywords_only is None or name not in keywords_only)):
+        if (
+            name is None
+            or name in out
+            or (name not in names and (keywords_only is None or name not in keywords_only))
+        ):
             raise _bad_keyword(p, node, k, names, keywords_only)
         out[name] = k.value
     for name in names[:required]:
@@ -387,7 +401,9 @@ def arguments(
     return out
 
 
-def _too_many(p: Parser, node: ast.Call, names: tuple[str, ...], keywords_only: Mapping[str, Any] | None) -> ParseError:
+def _too_many(
+    p: Parser, node: ast.Call, names: tuple[str, ...], keywords_only: Mapping[str, Any] | None
+) -> ParseError:
     count = len(names)
     return p.error(
         node.args[count],

@@ -27,12 +27,14 @@ from tirscript.script.scope import MISSING
 
 from .blocks import region_of
 from .buffers import read_dtype
+from .call import call_python, call_values
 from .core import CALLS, Defined, Frame, Parser, arguments, fold
-from .expr import attribute_value, call_python, call_values, operand, value_expr
 from .loops import as_index, thread_tag
-from .stmt import WITH, condition, convert, jump, with_items
+from .stmt import WITH, _message, jump, with_items
+from .values import attribute_value, condition, convert, operand, value_expr
 
 # ---- functions
+
 
 def canonical_key(key: str) -> str:
     """The first spelling of an attribute: TVM 0.27 writes ``tirx.`` for ``tir.``."""
@@ -45,11 +47,15 @@ def _func_attr(p: Parser, node: ast.Call) -> None:
     if not isinstance(attrs, dict) or not all(isinstance(k, str) for k in attrs):
         raise p.error(arg, "attributes are a dict with strings as keys", "annotations")
     if not p.block.root:
-        raise p.error(node, "T.func_attr stands inside a block", "misplaced", hint="write it at the top of the function")
+        raise p.error(
+            node, "T.func_attr stands inside a block", "misplaced", hint="write it at the top of the function"
+        )
     for key, value in attrs.items():
         key = canonical_key(key)
         if key == "global_symbol" and p.options.private:
-            raise p.error(arg, "a private function has no global_symbol", "private", hint="leave private=True out")
+            raise p.error(
+                arg, "a private function has no global_symbol", "private", hint="leave private=True out"
+            )
         if key in p.attrs and p.attrs[key] != value:
             raise p.error(arg, f"the attribute {key!r} has another value already", "duplicate")
         p.attrs[key] = value
@@ -83,7 +89,12 @@ def _dtype_call(p: Parser, node: ast.Call) -> Any:
         args[0] = operand(p, node.args[0], args[0])
     result = call_python(p, node, function, args, kwargs)
     given = args[0] if args else kwargs.get("expr")
-    if isinstance(result, Var) and result is not given and node is p.naming_node and isinstance(p.naming, str):
+    if (
+        isinstance(result, Var)
+        and result is not given
+        and node is p.naming_node
+        and isinstance(p.naming, str)
+    ):
         var = Var(p.naming, result.dtype, result.exact, result.pointee, p.span(node))
         return Defined(var, "a variable")
     if given is None and isinstance(result, Var):
@@ -136,7 +147,9 @@ def _attr(p: Parser, node: ast.Call) -> Frame:
 
 def _attr_dict(p: Parser, node: ast.Call, given: ast.Dict) -> Frame:
     """``T.attr({"key": value})`` of TVM 0.27."""
-    pairs = [(p.expr(k), value_expr(p, v, p.expr(v))) for k, v in zip(given.keys, given.values, strict=True) if k]
+    pairs = [
+        (p.expr(k), value_expr(p, v, p.expr(v))) for k, v in zip(given.keys, given.values, strict=True) if k
+    ]
     span = p.span(node)
 
     def wrap(body: Stmt) -> Stmt:
@@ -256,7 +269,9 @@ def array_of(p: Parser, node: ast.AST, data: Any, dtype: str, extents: tuple[Exp
             array = np.asarray(data, dtype=kind)
         return array.reshape(shape)
     except (TypeError, ValueError, OverflowError) as e:
-        raise p.error(node, f"this is no constant of dtype {dtype} and shape {tuple(shape)}: {e}", "allocate-const") from None
+        raise p.error(
+            node, f"this is no constant of dtype {dtype} and shape {tuple(shape)}: {e}", "allocate-const"
+        ) from None
 
 
 def numpy_dtype(dtype: str) -> Any:
@@ -349,7 +364,6 @@ def _let(p: Parser, node: ast.Call) -> Frame:
 
 
 def _assert(p: Parser, node: ast.Call) -> Frame:
-    from .stmt import _message
 
     args = arguments(p, node, "condition", "message", "error_kind", required=2)
     test = condition(p, args["condition"], p.expr(args["condition"]))

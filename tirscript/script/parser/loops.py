@@ -14,13 +14,15 @@ from tirscript.ir.stmt import NONE, THREAD_TAGS, Annotations, For
 from tirscript.script import constructs
 
 from .core import LOOPS, Parser, arguments
-from .expr import attribute_value, operand, starred_items, unpack
+from .values import attribute_value, operand, starred_items, unpack
 
 LOOP_VARIABLE = "a loop variable"
 
 
 def as_index(p: Parser, node: ast.AST, value: Any) -> Expr:
     """``value`` as an integer expression."""
+    if type(value) is int and -(1 << 31) <= value < 1 << 31:
+        return const_int(value)
     try:
         return ops.index(operand(p, node, value))
     except TirscriptError as e:
@@ -106,7 +108,14 @@ def _downward(start: Expr, stop: Expr, step: IntImm) -> Bounds:
 
 
 def open_loop(
-    p: Parser, s: ast.For, bounds: Bounds, kind: str, *, thread: str = "", annotations: Annotations = NONE, span: Span
+    p: Parser,
+    s: ast.For,
+    bounds: Bounds,
+    kind: str,
+    *,
+    thread: str = "",
+    annotations: Annotations = NONE,
+    span: Span,
 ) -> None:
     """One loop over a named variable, with the body of ``s``."""
     target = s.target

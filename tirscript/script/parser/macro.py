@@ -7,11 +7,12 @@ import types
 from typing import Any
 
 from tirscript.diagnostics import Source, TirscriptError
+from tirscript.script import constructs
 from tirscript.script.scope import Environment, of_function
 from tirscript.script.source import missing_source, text_of_frame
 
+from .call import call_values
 from .core import CALLS, STMT, Parser, first_line_span
-from .expr import call_values
 
 
 class Macro:
@@ -43,7 +44,9 @@ class Macro:
 def define(function: Any, frame: types.FrameType, *, hygienic: bool, late: bool = False) -> Any:
     """What ``@T.macro`` gives outside of a script."""
     if not isinstance(function, types.FunctionType):
-        raise TirscriptError(f"T.macro decorates a function, not a {type(function).__name__}", code="decorator")
+        raise TirscriptError(
+            f"T.macro decorates a function, not a {type(function).__name__}", code="decorator"
+        )
     text = text_of_frame(frame)
     found = text.find(ast.FunctionDef, function.__name__, function.__code__.co_firstlineno) if text else None
     if text is None or found is None:
@@ -54,7 +57,6 @@ def define(function: Any, frame: types.FrameType, *, hygienic: bool, late: bool 
 
 def define_nested(p: Parser, s: ast.FunctionDef) -> None:
     """A macro that is defined in a script, a class or a text."""
-    from tirscript.script import constructs
 
     hygienic, late = True, False
     for d in s.decorator_list:
@@ -67,7 +69,11 @@ def define_nested(p: Parser, s: ast.FunctionDef) -> None:
             if k.arg == "hygienic":
                 hygienic = bool(p.expr(k.value))
     if not s.decorator_list:
-        p.refuse(first_line_span(p, s), "a nested function", "decorate it with @T.macro or @T.inline, or define it outside")
+        p.refuse(
+            first_line_span(p, s),
+            "a nested function",
+            "decorate it with @T.macro or @T.inline, or define it outside",
+        )
     scope = p.names if late else dict(p.names)
     macro = Macro(s, p.source, p.unicode_columns, p.env, hygienic=hygienic, late=late, scope=scope)
     p.bind(s.name, macro, "a macro")

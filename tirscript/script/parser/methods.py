@@ -18,11 +18,12 @@ from tirscript.ir.stmt import BufferStore
 from tirscript.script import constructs, intrinsics
 
 from .buffers import read_dtype
+from .call import BUFFER_METHODS, call_python, call_values
 from .core import CALLS, Frame, Parser, arguments
-from .expr import BUFFER_METHODS, call_python, call_values, operand, point_indices, value_expr
 from .frames import _let_frame as let_frame
+from .index import point_indices
 from .loops import as_index
-from .stmt import condition, convert
+from .values import condition, convert, operand, value_expr
 
 # ---- methods of buffers
 
@@ -42,9 +43,7 @@ def _access_mask(p: Parser, node: ast.expr) -> int:
 
 
 def _access_ptr(p: Parser, node: ast.Call, buffer: Buffer) -> Expr:
-    args = arguments(
-        p, node, "access_mask", "ptr_type", "content_lanes", "offset", "extent", required=1
-    )
+    args = arguments(p, node, "access_mask", "ptr_type", "content_lanes", "offset", "extent", required=1)
     mask = _access_mask(p, args["access_mask"])
     lanes = p.expr(args["content_lanes"]) if "content_lanes" in args else 1
     extra = as_index(p, args["offset"], p.expr(args["offset"])) if "offset" in args else None
@@ -89,7 +88,9 @@ def _vload(p: Parser, node: ast.Call, buffer: Buffer) -> Expr:
     args = arguments(p, node, "begin", "dtype", required=1, keywords_only={"predicate": None})
     indices = point_indices(p, args["begin"], buffer, _begin(p, args["begin"]))
     if "dtype" in args and p.expr(args["dtype"]) is not None:
-        indices = _widened(p, args["dtype"], buffer, indices, read_dtype(p, args["dtype"], p.expr(args["dtype"])))
+        indices = _widened(
+            p, args["dtype"], buffer, indices, read_dtype(p, args["dtype"], p.expr(args["dtype"]))
+        )
     predicate = _predicate(p, args.get("predicate"))
     return BufferLoad(buffer, indices, predicate, p.span(node))
 
@@ -121,7 +122,12 @@ def _vstore(p: Parser, node: ast.Call, buffer: Buffer) -> None:
 
 
 def _store(
-    p: Parser, node: ast.Call, buffer: Buffer, begin: ast.expr, value_node: ast.expr, predicate: ast.expr | None
+    p: Parser,
+    node: ast.Call,
+    buffer: Buffer,
+    begin: ast.expr,
+    value_node: ast.expr,
+    predicate: ast.expr | None,
 ) -> None:
     from tirscript.ir import dtype as dt
 
@@ -173,7 +179,9 @@ CALLS[constructs.buffer_store] = _buffer_store
 # ---- Python's builtins
 
 
-def _folded(build: Callable[[Any, Any], Expr], python: Callable[..., Any]) -> Callable[[Parser, ast.Call], Any]:
+def _folded(
+    build: Callable[[Any, Any], Expr], python: Callable[..., Any]
+) -> Callable[[Parser, ast.Call], Any]:
     """Python's ``min`` and ``max``: of expressions they are those of ``T``."""
 
     def handler(p: Parser, node: ast.Call) -> Any:
@@ -218,7 +226,9 @@ def _sum(p: Parser, node: ast.Call) -> Any:
     return call_python(p, node, builtins.sum, args, kwargs)
 
 
-def _any_all(join: Callable[[Any, Any], Expr], python: Callable[..., Any]) -> Callable[[Parser, ast.Call], Any]:
+def _any_all(
+    join: Callable[[Any, Any], Expr], python: Callable[..., Any]
+) -> Callable[[Parser, ast.Call], Any]:
     def handler(p: Parser, node: ast.Call) -> Any:
         args, kwargs = call_values(p, node)
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else []
@@ -263,7 +273,20 @@ CALLS.update(
         builtins.isinstance: _isinstance,
         **{
             getattr(math, name): _one(getattr(intrinsics, name), getattr(math, name))
-            for name in ("exp", "sqrt", "sin", "cos", "tan", "tanh", "floor", "ceil", "fabs", "log2", "log10", "erf")
+            for name in (
+                "exp",
+                "sqrt",
+                "sin",
+                "cos",
+                "tan",
+                "tanh",
+                "floor",
+                "ceil",
+                "fabs",
+                "log2",
+                "log10",
+                "erf",
+            )
         },
     }
 )
@@ -279,7 +302,9 @@ def _let(p: Parser, node: ast.Call) -> Expr | Frame:
         return let_frame(p, node, value_expr(p, args["expr"], p.expr(args["expr"])), None)
     where = args["where"]
     if not isinstance(where, ast.Dict):
-        raise p.error(where, "`where` is a dict of names and values", "let", hint="T.Let(x + 1, where={x: 2})")
+        raise p.error(
+            where, "`where` is a dict of names and values", "let", hint="T.Let(x + 1, where={x: 2})"
+        )
     bound: list[tuple[Var, Expr]] = []
     mark = len(p.undo)
     try:

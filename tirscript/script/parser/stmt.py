@@ -1,412 +1,31 @@
-"""Statements: one handler for each kind of Python statement."""
+"""Statements: loops, branches, scopes, asserts, returns; and what is refused by name."""
 
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from tirscript.arith.exact import is_exact
-from tirscript.diagnostics import ParseError, PrecisionLossWarning, Span, TirscriptError, user_stacklevel
-from tirscript.ir import dtype as dt
-from tirscript.ir import ops
-from tirscript.ir.buffer import Buffer, BufferRegion, make_buffer
-from tirscript.ir.expr import FALSE, TRUE, Broadcast, BufferLoad, Call, Cast, Expr, IterVar, StringImm, Var
-from tirscript.ir.node import walk
+from tirscript.diagnostics import (
+    ParseError,
+)
+from tirscript.ir.buffer import Buffer, BufferRegion
+from tirscript.ir.expr import (
+    Call,
+    Expr,
+    IterVar,
+    StringImm,
+)
 from tirscript.ir.stmt import (
-    Allocate,
     AssertStmt,
-    BufferStore,
-    DeclBuffer,
     Evaluate,
     IfThenElse,
-    LetStmt,
-    Stmt,
     While,
 )
 from tirscript.script import constructs
-from tirscript.script.dtypes import DTypeConstructor
 
-from .core import CALLS, EXPR, LOOPS, STMT, Cell, Defined, Frame, Parser, Poisoned, first_line_span, fold
-from .expr import (
-    access,
-    apply_binary,
-    assign_python,
-    index_items,
-    operand,
-    point_indices,
-    unpack,
-    value_expr,
-)
-
-# ---- values and their dtypes
-
-
-def convert(p: Parser, node: ast.AST, value: Any, dtype: str, what: str) -> Expr:
-    """``value`` as an expression of ``dtype``; a lossy conversion warns, naming the line."""
-    if not isinstance(value, Expr):
-        if isinstance(value, float) and not value.is_integer() and not dt.is_float(dtype) and not dt.is_bool(dtype):
-            _warn_loss(p, node, f"{value!r}", dtype, what)
-            return ops.cast(value, dtype)
-        if isinstance(value, (bool, int, float)):
-            try:
-                return ops.const(value, dtype)
-            except TirscriptError as e:
-                raise p.located(e, node) from None
-        value = value_expr(p, node, value)
-    if type(value) is StringImm:
-        raise p.error(node, f"a string is no value for {what}, which is {dtype}", "dtype-mismatch")
-    if value.dtype == dtype:
-        return value  # type: ignore[no-any-return]
-    have, want = dt.info(value.dtype), dt.info(dtype)
-    if have.code in ("handle", "void") or want.code in ("handle", "void"):
-        raise p.error(node, f"{what} is {dtype}, the value is {value.dtype}", "dtype-mismatch")
-    if have.lanes != want.lanes:
-        if have.lanes != 1:
-            raise p.error(
-                node, f"the value has {have.lanes} lanes, {what} takes {want.lanes}", "dtype-mismatch"
-            )
-        return Broadcast(convert(p, node, value, want.base, what), want.lanes)
-    if _is_lossy(have, want) and not _fits(p, value, want):
-        _warn_loss(p, node, f"a {value.dtype} value", dtype, what)
-    return Cast(dtype, value)
-
-
-def _is_lossy(have: dt.DType, want: dt.DType) -> bool:
-    if have.code == "bool" or want.code == "bool":
-        return False
-    if have.is_float:
-        return not want.is_float or want.bits < have.bits or (want.bits == have.bits and want.code != have.code)
-    return want.is_int and want.bits < have.bits
-
-
-def _fits(p: Parser, value: Expr, want: dt.DType) -> bool:
-    """Whether the value is an exact integer whose bounds, by loops and axes, lie within the dtype."""
-    if not want.is_int or not is_exact(value):
-        return False
-    from tirscript.arith import Analyzer
-
-    analyzer = Analyzer()
-    for n in walk(value):
-        if type(n) is Var:
-            dom = p.axes.get(n) or p.loops.get(n)
-            if dom is not None:
-                analyzer.bind(n, dom)
-    low, high = analyzer.const_bounds(value)
-    least, most = dt.bounds(want.base)
-    return low is not None and high is not None and least <= low and high <= most
-
-
-def _warn_loss(p: Parser, node: ast.AST, value: str, dtype: str, what: str) -> None:
-    span = p.span(node)
-    warnings.warn(
-        f"{span}: {value} is converted to {dtype}, which holds less, for {what}; "
-        f'T.cast(..., "{dtype}") says that this is meant',
-        PrecisionLossWarning,
-        stacklevel=user_stacklevel(),
-    )
-
-
-def condition(p: Parser, node: ast.AST, value: Any) -> Expr:
-    """``value`` as a condition."""
-    try:
-        return ops.condition(operand(p, node, value))
-    except TirscriptError as e:
-        raise p.located(e, node) from None
-
-
-# ---- assignment
-
-
-def _assign(p: Parser, s: ast.Assign) -> None:
-    if len(s.targets) != 1:
-        p.refuse(s, "a chained assignment `a = b = ...`", "write one assignment for each target")
-    target = s.targets[0]
-    kind = type(target)
-    node = s.value
-    if kind is ast.Subscript:
-        value = EXPR[type(node)](p, node)
-        store(p, s, target, value)  # type: ignore[arg-type]
-    elif kind is ast.Name:
-        p.naming_node, p.naming = node, target.id  # type: ignore[attr-defined]
-        bind_value(p, target, EXPR[type(node)](p, node), s)  # type: ignore[arg-type]
-    elif kind is ast.Tuple or kind is ast.List:
-        bind_tuple(p, target, _tuple_value(p, target, node), s)  # type: ignore[arg-type]
-    elif kind is ast.Attribute:
-        p.refuse(target, "an assignment to an attribute")
-    else:
-        p.refuse(target, "this target of an assignment")
-
-
-def _tuple_value(p: Parser, target: Any, node: ast.expr) -> Any:
-    """The value for several names; in ``n, m = T.int32(), T.int32()`` each call gets its name."""
-    if type(node) is ast.Tuple and len(node.elts) == len(target.elts):
-        if not any(isinstance(e, ast.Starred) for e in (*node.elts, *target.elts)):
-            values = []
-            for part, e in zip(target.elts, node.elts, strict=True):
-                p.naming_node, p.naming = e, part.id if type(part) is ast.Name else part
-                values.append(EXPR[type(e)](p, e))
-            return values
-    p.naming_node, p.naming = node, target
-    return p.expr(node)
-
-
-def bind_tuple(p: Parser, target: ast.Tuple | ast.List, value: Any, s: ast.stmt) -> None:
-    """Bind each part of a target."""
-    if isinstance(value, constructs.meta_var):
-        assign_python(p, target, value.value)
-        return
-    if isinstance(value, (Expr, Frame, Defined, Buffer, BufferRegion)):
-        raise p.error(target, "several names for one value", "unpack")
-    try:
-        items = list(value)
-    except TypeError:
-        raise p.error(s, f"a {type(value).__name__} cannot be taken apart", "unpack") from None
-    for part, item in unpack(p, target, items):
-        if isinstance(part, ast.Name):
-            bind_value(p, part, item, s)
-        elif isinstance(part, (ast.Tuple, ast.List)):
-            bind_tuple(p, part, item, s)
-        elif isinstance(part, ast.Subscript):
-            store(p, s, part, item)
-        else:
-            p.refuse(part, "this target of an assignment")
-
-
-def bind_value(p: Parser, target: ast.Name, value: Any, s: Any, *, mutable: bool | None = None) -> None:
-    """``target = value``: a definition, a let, or a Python value."""
-    name = target.id
-    kind = type(value)
-    if kind is Defined:
-        p.bind(name, value.value, value.kind)
-        return
-    if kind is list and value and type(value[0]) is Defined:
-        p.bind(name, [v.value if type(v) is Defined else v for v in value], "a list")
-        return
-    if kind is Frame:
-        p.items.append(value.wrap)
-        p.bind(name, value.value, value.kind)
-        return
-    if kind is constructs.meta_var:
-        p.bind(name, value.value, "a Python value")
-        return
-    if isinstance(value, IterVar):
-        value = value.var
-    if isinstance(value, (Expr, bool, int, float)):
-        old = p.names.get(name)
-        if type(old) is Cell:
-            cell_store(p, s, old, value, s.value)
-        elif (p.options.s_tir if mutable is None else mutable) and not _is_pointer(value):
-            check_free(p, target)
-            new_cell(p, s, name, ops.as_expr(value).dtype, value)
-        else:
-            check_free(p, target)
-            _let(p, s, name, value_expr(p, s.value, value))
-        return
-    check_free(p, target)
-    p.bind(name, value, "a buffer" if kind is Buffer else "a Python value")
-
-
-def _is_pointer(value: Any) -> bool:
-    return isinstance(value, Expr) and value.dtype == "handle"
-
-
-def check_free(p: Parser, target: ast.Name) -> None:
-    """Raise where the name stands for something that must not be assigned to."""
-    name = target.id
-    kind = p.kinds.get(name) if name in p.names else None
-    if kind is None or kind in ("a Python value", "a list"):
-        return
-    if kind == "a value":
-        raise p.error(
-            target,
-            f"`{name}` has a value already, and values do not change",
-            "assigned-twice",
-            hint=f'a variable that changes is a buffer: {name} = T.alloc_buffer((), "int32"), then {name}[()] = ...',
-        )
-    if kind == "a buffer":
-        raise p.error(target, f"`{name}` is a buffer", "assigned-twice", hint=f"store into it: `{name}[...] = ...`")
-    if kind == "a name with a mistake in its definition":
-        return
-    raise p.error(target, f"`{name}` is {kind}, which is not assigned to", "assigned-twice")
-
-
-def _let(p: Parser, s: Any, name: str, value: Expr, var: Var | None = None) -> None:
-    """``name`` stands for ``value`` in all that follows in this body."""
-    if var is None:
-        exact = value.dtype[0] in "iu" and is_exact(value)
-        var = Var(name, value.dtype, exact, value.pointee if type(value) is Var else None, p.span(s))
-    span = p.span(s)
-    bound = var
-    p.items.append(lambda body: LetStmt(bound, value, body, span))
-    p.bind(name, var, "a value")
-
-
-def new_cell(p: Parser, s: ast.stmt, name: str, dtype: str, value: Any) -> None:
-    """A mutable scalar of the 0.27 dialect: a local buffer of rank 0."""
-    buffer = make_buffer(name, (), dtype, scope="local", span=p.span(s))
-    span = buffer.span
-    p.items.append(
-        lambda body: Allocate(buffer.data, dtype, (), TRUE, DeclBuffer(buffer, body, span), span=span)
-    )
-    cell = Cell(buffer)
-    p.bind(name, cell, "a scalar")
-    if value is not None:
-        cell_store(p, s, cell, value, getattr(s, "value", s))
-
-
-def cell_store(p: Parser, s: ast.stmt, cell: Cell, value: Any, node: ast.AST) -> None:
-    buffer = cell.buffer
-    p.emit(BufferStore(buffer, convert(p, node, value, buffer.dtype, f"`{buffer.name}`"), (), None, p.span(s)))
-
-
-def _annotated(p: Parser, s: ast.AnnAssign) -> None:
-    target = s.target
-    if not isinstance(target, ast.Name):
-        p.refuse(target, "an annotation of this target")
-    annotation: Any = s.annotation
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        annotation = quoted(p, annotation)
-    mutable: bool | None = None
-    if isinstance(annotation, ast.Subscript) and p.expr(annotation.value) is constructs.let:
-        mutable, annotation = False, annotation.slice
-    said = p.expr(annotation)
-    dtype: str | None
-    pointee = None
-    if said is constructs.let:
-        mutable, dtype = False, None
-    elif isinstance(said, DTypeConstructor):
-        dtype = said.dtype
-    elif isinstance(said, Var):
-        dtype, pointee = said.dtype, said.pointee
-    elif said in (int, float, bool):
-        dtype = dt.normalize(said)
-    else:
-        raise p.error(
-            annotation, f"`{ast.unparse(annotation)}` is no dtype", "annotation", hint="`x: T.int32 = ...`"
-        )
-    if s.value is None:
-        if not p.options.s_tir or dtype is None:
-            raise p.error(s, f"`{target.id}` needs a value", "no-value")
-        check_free(p, target)
-        new_cell(p, s, target.id, dtype, None)
-        return
-    p.naming_node, p.naming = s.value, target.id
-    value = p.expr(s.value)
-    if isinstance(value, Frame):
-        bind_value(p, target, value, s)
-        return
-    if isinstance(value, Defined):
-        value = value.value
-    value = operand(p, s.value, value)
-    if dtype == "handle":
-        expr = value_expr(p, s.value, value)
-        if expr.dtype != "handle":
-            raise p.error(s.value, f"`{target.id}` is a pointer, the value is {expr.dtype}", "dtype-mismatch")
-    elif dtype is not None:
-        expr = convert(p, s.value, value, dtype, f"`{target.id}`")
-    else:
-        expr = value_expr(p, s.value, value)
-    if mutable is None:
-        mutable = p.options.s_tir
-    old = p.names.get(target.id)
-    if type(old) is Cell:
-        cell_store(p, s, old, expr, s.value)
-        return
-    check_free(p, target)
-    if mutable and expr.dtype != "handle":
-        new_cell(p, s, target.id, expr.dtype, expr)
-    elif pointee is not None:
-        _let(p, s, target.id, expr, Var(target.id, "handle", False, pointee, p.span(s)))
-    else:
-        _let(p, s, target.id, expr)
-
-
-def quoted(p: Parser, node: ast.Constant) -> ast.expr:
-    """The expression inside a string annotation, with the place of the string."""
-    try:
-        tree = ast.parse(node.value, mode="eval").body
-    except SyntaxError:
-        raise p.error(node, "this text is no annotation", "annotation") from None
-    one_line = node.end_lineno == node.lineno
-    for n in ast.walk(tree):
-        if isinstance(n, (ast.expr, ast.keyword)):
-            shift = node.col_offset + 1 if one_line and n.end_lineno == n.lineno == 1 else None
-            n.lineno, n.end_lineno = node.lineno, node.end_lineno
-            if shift is None:
-                n.col_offset, n.end_col_offset = node.col_offset, node.end_col_offset
-            else:
-                n.col_offset, n.end_col_offset = n.col_offset + shift, (n.end_col_offset or 0) + shift
-    return tree
-
-
-def _augmented(p: Parser, s: ast.AugAssign) -> None:
-    target = s.target
-    if isinstance(target, ast.Name):
-        old = p.names.get(target.id)
-        if type(old) is Cell:
-            value = apply_binary(p, s, s.op, p.expr(target), p.expr(s.value))
-            cell_store(p, s, old, value, s)
-            return
-        if old is None:
-            p.expr(target)
-        elif not isinstance(old, (Expr, Buffer)):
-            p.bind(target.id, apply_binary(p, s, s.op, old, p.expr(s.value)), "a Python value")
-            return
-        check_free(p, target)
-        raise p.error(target, f"`{target.id}` is a Python value from outside", "assigned-twice")
-    if not isinstance(target, ast.Subscript):
-        p.refuse(target, "this target of an assignment")
-    value = p.expr(s.value)
-    buffer = _stored_buffer(p, target)
-    indices = _store_indices(p, target, buffer)
-    load = BufferLoad(buffer, indices, None, p.span(target))
-    _emit_store(p, s, buffer, indices, apply_binary(p, s, s.op, load, value), s)
-
-
-def store(p: Parser, s: Any, target: ast.Subscript, value: Any) -> None:
-    """``A[...] = value``"""
-    buffer = _stored_buffer(p, target)
-    _emit_store(p, s, buffer, _store_indices(p, target, buffer), value, s.value)
-
-
-def _stored_buffer(p: Parser, target: ast.Subscript) -> Buffer:
-    buffer = EXPR[type(target.value)](p, target.value)
-    if type(buffer) is not Buffer:
-        what = ast.unparse(target.value)
-        if isinstance(buffer, Expr):
-            raise p.error(target.value, f"`{what}` is no buffer", "store", hint="declare one: T.decl_buffer")
-        raise p.error(target.value, f"`{what}` is a Python value: its items are not assigned to here", "store")
-    return buffer
-
-
-def _store_indices(p: Parser, target: ast.Subscript, buffer: Buffer) -> tuple[Expr, ...]:
-    items = index_items(p, target.slice)
-    if any(type(i) is slice for i in items):
-        place = access(p, target, buffer, items)
-        if not isinstance(place, BufferLoad):
-            raise p.error(
-                target,
-                "a store takes points, or a slice of constant length in the last dimension",
-                "store",
-                hint="write a loop over the region",
-            )
-        return place.indices
-    return point_indices(p, target, buffer, items)
-
-
-def _emit_store(p: Parser, s: Any, buffer: Buffer, indices: tuple[Expr, ...], value: Any, node: Any) -> None:
-    dtype = buffer.dtype
-    if indices and "x" in indices[-1].dtype:
-        lanes = dt.lanes(indices[-1].dtype) * dt.lanes(dtype)
-        dtype = dt.with_lanes(dtype, lanes)
-    if not isinstance(value, Expr) or value.dtype != dtype:
-        value = convert(p, node, operand(p, node, value), dtype, f"`{buffer.name}`")
-    p.items.append(BufferStore(buffer, value, indices, None, p.span(s)))
-
-
-# ---- loops and branches
+from .core import CALLS, LOOPS, STMT, Frame, Parser, Poisoned, arguments, first_line_span, fold
+from .values import assign_python, condition, convert, operand, unpack, value_expr
 
 
 def _for(p: Parser, s: ast.For) -> None:
@@ -448,7 +67,10 @@ def _unrolled_for(p: Parser, s: ast.For, value: Any) -> None:
         items = list(value)
     except Exception:
         raise p.error(
-            s.iter, f"`{ast.unparse(s.iter)}` cannot be looped over", "loop", hint="write `for i in range(n):`"
+            s.iter,
+            f"`{ast.unparse(s.iter)}` cannot be looped over",
+            "loop",
+            hint="write `for i in range(n):`",
         ) from None
     for item in items:
         mark = len(p.undo)
@@ -542,9 +164,6 @@ def jump(p: Parser, node: Any, word: str) -> None:
     p.emit(Evaluate(Call("void", f"{word}_loop", ()), p.span(node)))
 
 
-# ---- the rest
-
-
 def _assert(p: Parser, s: ast.Assert) -> None:
     value = operand(p, s.test, p.expr(s.test))
     text = _message(p, s.msg) if s.msg is not None else ast.unparse(s.test)
@@ -586,7 +205,6 @@ def _expression(p: Parser, s: ast.Expr) -> None:
 
 def evaluate(p: Parser, node: ast.Call) -> None:
     """``T.evaluate(e)``"""
-    from .core import arguments
 
     value = arguments(p, node, "value", required=1)["value"]
     p.emit(Evaluate(value_expr(p, value, p.expr(value)), p.span(node)))
@@ -700,7 +318,9 @@ def tail_returns(stmts: list[ast.stmt]) -> Iterator[int]:
 
 def _refused(what: str, hint: str | None = None) -> Callable[[Parser, Any], None]:
     def handler(p: Parser, s: Any) -> NoReturn:
-        raise p.error(first_line_span(p, s), f"{what} is not part of the script language", "unsupported", hint=hint)
+        raise p.error(
+            first_line_span(p, s), f"{what} is not part of the script language", "unsupported", hint=hint
+        )
 
     return handler
 
@@ -711,9 +331,6 @@ def _nothing(p: Parser, s: ast.stmt) -> None:
 
 STMT.update(
     {
-        ast.Assign: _assign,
-        ast.AnnAssign: _annotated,
-        ast.AugAssign: _augmented,
         ast.For: _for,
         ast.While: _while,
         ast.If: _if,
@@ -739,5 +356,3 @@ STMT.update(
         **({ast.TryStar: _refused("`try`")} if hasattr(ast, "TryStar") else {}),
     }
 )
-
-_ = (FALSE, Stmt)
