@@ -281,7 +281,7 @@ def f(a: T.handle, n: T.int32, b: T.handle):
             T.writes(A[vi, vj])
             A[vi, vj] = T.Cast("float32", X[vi] + B[T.int64(0), T.int64(0)])
 #: strided
-def f(a: T.handle, n: T.int32):
+def f(n: T.int32, a: T.handle):
     s0 = T.int32()
     off = T.int32()
     A = T.match_buffer(a, (n, n), "float32", strides=[s0, 1], elem_offset=off, offset_factor=2)

@@ -97,14 +97,6 @@ _ABSENT = frozenset(
 _ABSENT_DTYPES = frozenset({"int2", "uint2", "int1", "uint1", "int4", "uint4"})
 
 
-def _checked(b: Buffer) -> Buffer:
-    if b.axis_separators:
-        raise lacks("axis_separators of buffers")
-    if b.buffer_type != "default":
-        raise lacks("buffer_type of buffers")
-    return b
-
-
 def _name(p: Printer, b: Buffer) -> str:
     return p.names.get(b) or p.free(b)
 
@@ -143,6 +135,8 @@ def _call(p: Printer, e: Call, outer: int) -> str:
 def _int(p: Printer, e: IntImm, outer: int) -> str:
     if e.dtype in _ABSENT_DTYPES:
         raise lacks(f"constants of dtype {e.dtype}")
+    if e.value >> 63 > 0:
+        raise lacks("constants above the largest int64")
     return EXPRS[IntImm](p, e, outer)
 
 
@@ -158,7 +152,7 @@ def _allocate(p: Printer, s: Allocate, last: bool) -> None:
     whole = type(s.condition) is IntImm and s.condition.value == 1
     if s.annotations or not whole or type(view) is not DeclBuffer or not _is_whole(s, view.buffer):
         raise lacks("T.allocate")
-    b = _checked(view.buffer)
+    b = view.buffer
     text = buffer_text(p, b, False)
     name = p.define(b, b.name)
     p.names[b.data] = f"{p.names[b]}.data"
@@ -187,7 +181,7 @@ def _size(shape: tuple[Expr, ...]) -> int | None:
 
 
 def _decl_buffer(p: Printer, s: DeclBuffer, last: bool) -> None:
-    b = _checked(s.buffer)
+    b = s.buffer
     data = p.names.get(b.data) or p.free(b.data)
     text = buffer_text(p, b, False, data)
     p.header(s, f"{p.define(b, b.name)} = T.decl_buffer({text})")

@@ -140,6 +140,9 @@ def buffer_text(p: Printer, b: Buffer, show_dtype: bool, data: str | None = None
         text += f", align={b.align}"
     if b.offset_factor:
         text += f", offset_factor={b.offset_factor}"
+    if p.words["target"] == "dict" and (b.buffer_type != "default" or b.axis_separators):
+        what = "axis_separators" if b.axis_separators else "buffer_type"
+        raise NotYetError(f"TVM 0.27 has no {what} of buffers", code="tvm-lacks")
     if b.buffer_type != "default":
         text += f", buffer_type={quote(b.buffer_type)}"
     if b.axis_separators:
