@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tirscript as ts
+from tests.corpus import CORPUS, THEMES
 from tirscript.display import in_notebook, mimebundle, show
 from tirscript.display.objects import seconds
 
@@ -149,3 +150,16 @@ def test_html_of_a_module_of_200_lines_within_15_ms() -> None:
         module._repr_mimebundle_()
         best = min(best, time.perf_counter() - start)
     assert best < 0.015
+
+
+@pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_program_of_the_corpus_is_displayed_to_the_letter(theme: str) -> None:
+    shown = 0
+    for entry in CORPUS.values():
+        if entry.theme == theme:
+            program = entry.program()
+            bundle = program._repr_mimebundle_()
+            assert plain(bundle["text/html"]) == bundle["text/plain"] == program.script(), entry.name
+            shown += 1
+    assert shown
