@@ -1,10 +1,12 @@
 """Programs with arguments and the results that NumPy gives: what lowering must keep."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tirscript.diagnostics import AxisWarning
 from tirscript.script import tir as T
 
 
@@ -102,20 +104,24 @@ case(
 )
 
 
-@T.prim_func
-def outside_domain_does_not_run(
-    A: T.Buffer((10,), "int32"), O: T.Buffer((2,), "int32"), P: T.Buffer((10,), "int32")
-):
-    for k in range(15):
-        with T.block("O"):
-            vk = T.axis.reduce((2, 7), k - 3)
-            with T.init():
-                O[0] = 0
-            O[0] = O[0] + A[vk]
-    for i in range(14):
-        with T.block("P"):
-            vi = T.axis.spatial((1, 9), i - 2)
-            P[vi] = A[vi] * 2
+# What leaves its domain is warned of, and does not run.
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", AxisWarning)
+
+    @T.prim_func
+    def outside_domain_does_not_run(
+        A: T.Buffer((10,), "int32"), O: T.Buffer((2,), "int32"), P: T.Buffer((10,), "int32")
+    ):
+        for k in range(15):
+            with T.block("O"):
+                vk = T.axis.reduce((2, 7), k - 3)
+                with T.init():
+                    O[0] = 0
+                O[0] = O[0] + A[vk]
+        for i in range(14):
+            with T.block("P"):
+                vi = T.axis.spatial((1, 9), i - 2)
+                P[vi] = A[vi] * 2
 
 
 def _outside(r):
@@ -339,6 +345,35 @@ def inner_axis_over_outer_reduction(A: T.Buffer((8, 12), "int32"), O: T.Buffer((
                     with T.init():
                         O[vj] = 0
                     O[vj] = O[vj] + A[vj, vk]
+
+
+case(
+    inner_axis_over_outer_reduction,
+    lambda r: ([a := floats(r, 8, 12, dtype="int32"), out(8, dtype="int32")], [a, a.sum(1, dtype="int32")]),
+)
+
+
+@T.prim_func
+def block_without_axes_between(A: T.Buffer((4, 6), "int32"), O: T.Buffer((4,), "int32")):
+    for i, k in T.grid(4, 6):
+        with T.block("scope"):
+            T.where(k < 5)
+            T.reads(A[i, k])
+            T.writes(O[i])
+            with T.block("O"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    O[vi] = 0
+                O[vi] = O[vi] + A[vi, vk]
+
+
+case(
+    block_without_axes_between,
+    lambda r: (
+        [a := floats(r, 4, 6, dtype="int32"), out(4, dtype="int32")],
+        [a, a[:, :5].sum(1, dtype="int32")],
+    ),
+)
 
 
 # ---- vectors
@@ -835,16 +870,19 @@ def _search(r):
 case(search_and_rows, _search)
 
 
-@T.prim_func
-def axis_read_from_memory(I: T.Buffer((6,), "int32"), O: T.Buffer((8,), "int32")):
-    for i in range(6):
-        with T.block("O"):
-            vn = T.axis.opaque(6, i)
-            vi = T.axis.spatial(8, I[i])
-            T.reads(I[0:6], O[vi])
-            T.writes(O[vi], I[0:6])
-            I[vn] = 7
-            O[vi] = O[vi] + vi * 3
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", AxisWarning)
+
+    @T.prim_func
+    def axis_read_from_memory(I: T.Buffer((6,), "int32"), O: T.Buffer((8,), "int32")):
+        for i in range(6):
+            with T.block("O"):
+                vn = T.axis.opaque(6, i)
+                vi = T.axis.spatial(8, I[i])
+                T.reads(I[0:6], O[vi])
+                T.writes(O[vi], I[0:6])
+                I[vn] = 7
+                O[vi] = O[vi] + vi * 3
 
 
 def _axis_read(r):
@@ -1117,7 +1155,9 @@ case(scratch_in_parallel, lambda r: ([a := floats(r, 6, 8), out(6, 8)], [a, 2 * 
 
 
 @T.prim_func
-def tile_accumulator(A: T.Buffer((8, 6), "float32"), B: T.Buffer((6, 8), "float32"), C: T.Buffer((8, 8), "float32")):
+def tile_accumulator(
+    A: T.Buffer((8, 6), "float32"), B: T.Buffer((6, 8), "float32"), C: T.Buffer((8, 8), "float32")
+):
     L = T.alloc_buffer((8, 8), "float32")
     for i_0, j_0 in T.grid(2, 2):
         for k in range(6):
@@ -1208,3 +1248,94 @@ def _twice(r):
 
 
 case(read_before_written_again, _twice)
+
+
+# ---- guards
+
+
+@T.prim_func
+def two_uneven_splits(A: T.Buffer((10, 14), "float32"), O: T.Buffer((10, 14), "float32")):
+    for i_0, j_0, i_1 in T.grid(4, 4, 3):
+        for j_1 in T.vectorized(4):
+            with T.block("O"):
+                vi = T.axis.spatial(10, i_0 * 3 + i_1)
+                vj = T.axis.spatial(14, j_0 * 4 + j_1)
+                T.where(i_0 * 3 + i_1 < 10 and j_0 * 4 + j_1 < 14)
+                O[vi, vj] = A[vi, vj] * T.float32(2)
+
+
+case(two_uneven_splits, lambda r: ([a := floats(r, 10, 14), out(10, 14)], [a, a * 2]))
+
+
+@T.prim_func
+def parallel_uneven(A: T.Buffer((10, 8), "float32"), O: T.Buffer((10, 8), "float32")):
+    for i_0 in T.parallel(3):
+        for i_1 in range(4):
+            for j in T.vectorized(8):
+                with T.block("O"):
+                    vi = T.axis.spatial(10, i_0 * 4 + i_1)
+                    vj = T.axis.spatial(8, j)
+                    T.where(i_0 * 4 + i_1 < 10)
+                    O[vi, vj] = A[vi, vj] * T.float32(2)
+
+
+case(parallel_uneven, lambda r: ([a := floats(r, 10, 8), out(10, 8)], [a, a * 2]))
+
+
+@T.prim_func
+def padded(A: T.Buffer((14,), "float32"), O: T.Buffer((16,), "float32"), P: T.Buffer((16,), "float32")):
+    for i in T.vectorized(16):
+        with T.block("O"):
+            vi = T.axis.spatial(16, i)
+            O[vi] = T.if_then_else(vi >= 1 and vi < 15, A[vi - 1], T.float32(0))
+    for i in range(16):
+        with T.block("P"):
+            vi = T.axis.spatial(16, i)
+            P[vi] = T.if_then_else(vi >= 1 and vi < 15, A[vi - 1], T.float32(0))
+
+
+case(
+    padded,
+    lambda r: ([a := floats(r, 14), out(16), out(16)], [a, np.pad(a, 1), np.pad(a, 1)]),
+)
+
+
+@T.prim_func
+def symbolic_padding(a: T.handle, o: T.handle, pad: T.int32):
+    n = T.int32()
+    m = T.int32()
+    A = T.match_buffer(a, (n,), "float32")
+    O = T.match_buffer(o, (m,), "float32")
+    for i in range(m):
+        with T.block("O"):
+            vi = T.axis.spatial(m, i)
+            if vi - pad >= 0 and vi < pad + n:
+                O[vi] = A[vi - pad]
+            else:
+                O[vi] = T.float32(-1)
+
+
+for _n, _pad in ((5, 2), (5, 0), (1, 7), (0, 3)):
+    case(
+        symbolic_padding,
+        lambda r, n=_n, pad=_pad: (
+            [a := floats(r, n), out(n + 2 * pad), pad],
+            [a, np.pad(a, pad, constant_values=-1), None],
+        ),
+        f"symbolic_padding_{_n}_{_pad}",
+    )
+
+
+@T.prim_func
+def causal(A: T.Buffer((6, 6), "float32"), O: T.Buffer((6, 6), "float32")):
+    for i in range(6):
+        for j in T.vectorized(6):
+            with T.block("O"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                if vj <= vi:
+                    O[vi, vj] = A[vi, vj]
+                else:
+                    O[vi, vj] = T.float32(0)
+
+
+case(causal, lambda r: ([a := floats(r, 6, 6), out(6, 6)], [a, np.tril(a)]))

@@ -25,7 +25,10 @@ def test_every_pass_keeps_the_values(case):
     name = case.func.name
     check(compile_python(mod)[name], case)
     for passed in PASSES:
-        mod = IRModule({name: passed(mod[name])})
+        after = passed(mod[name])
+        if after.body is mod[name].body:
+            continue
+        mod = IRModule({name: after})
         check_well_formed(mod)
         check(compile_python(mod)[name], case)
 

@@ -82,7 +82,8 @@ class _Lower:
         block = s.block
         before = self.init_of(s) if block.init is not None else None
         outer_path, outer_reduce = self.path, self.outer_reduce
-        self.path = []
+        # A block without axes is only a scope: what stands around it binds the blocks inside it.
+        self.path = [] if block.iter_vars else [*outer_path, (s, True)]
         firsts = {iv.var: iv.dom.min for iv in block.iter_vars if iv.kind == "reduce" and iv.dom is not None}
         if firsts:
             self.outer_reduce = {**outer_reduce, **firsts}
@@ -114,7 +115,9 @@ class _Lower:
         inside = self.path[place:] if place is not None else []
         conditions = conjuncts(substitute(s.predicate, values))
         for e, side in inside:
-            if type(e) is IfThenElse:
+            if type(e) is BlockRealize:
+                conditions += conjuncts(e.predicate)
+            elif type(e) is IfThenElse:
                 conditions += conjuncts(e.condition) if side else [Not(e.condition)]
         both: list[Expr] = []
         for c in conditions:
@@ -140,6 +143,8 @@ class _Lower:
             elif type(e) in (Allocate, AllocateConst) and any(b.data is e.buffer_var for b in touched):
                 start = i + 1
             elif type(e) is BufferRealize and e.buffer in touched:
+                start = i + 1
+            elif type(e) is BlockRealize and not touched.isdisjoint(_own_buffers(e.block)):
                 start = i + 1
         known = set(reduce_vars)
         for i in range(start, len(self.path)):
@@ -230,6 +235,10 @@ def _rename_outer(out: Stmt, chosen: list[Any], renamed: dict[Var, Expr]) -> Stm
     return inner.replace(
         value=substitute(inner.value, renamed), body=_rename_outer(inner.body, chosen[:-1], renamed)
     )
+
+
+def _own_buffers(block: Block) -> list[Buffer]:
+    return [*block.alloc_buffers, *[m.buffer for m in block.match_buffers]]
 
 
 def _loaded(s: Stmt) -> set[Buffer]:

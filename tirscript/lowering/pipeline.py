@@ -9,6 +9,7 @@ from tirscript.ir.function import PrimFunc
 from .canonicalize_loop import canonicalize_loop
 from .convert_blocks_to_opaque import convert_blocks_to_opaque
 from .flatten_buffer import flatten_buffer
+from .loop_partition import loop_partition
 from .lower_init_block import lower_init_block
 from .lower_match_buffer import lower_match_buffer
 from .lower_opaque_block import lower_opaque_block
@@ -27,6 +28,7 @@ PASSES: tuple[Pass, ...] = (
     convert_blocks_to_opaque,
     lower_match_buffer,
     lower_opaque_block,
+    loop_partition,
     simplify,
     plan_buffer_allocation,
     serialize_dependent_loops,
