@@ -38,8 +38,9 @@ def prim_func(
     ``x = e`` is a mutable scalar.  ``check_well_formed=False`` leaves the checks out.
     """
     from tirscript.script.parser import entry
+    from tirscript.script.parser.core import Options
 
-    options = entry.Options(private, check_well_formed, s_tir)
+    options = Options(private, check_well_formed, s_tir)
     frame = sys._getframe(1)
     if func is not None:
         return entry.decorated_function(func, frame, options)
@@ -185,7 +186,7 @@ def allocate(
     condition: Any = None,
     annotations: dict[str, Any] | None = None,
 ) -> Any:
-    """Memory: ``with T.allocate([64], "float32", "shared") as p``, or ``p = T.allocate(...)`` for the rest."""
+    """Memory: ``with T.allocate([64], "float32", "shared") as p``, or ``p = T.allocate(...)``."""
     _outside("allocate")
 
 
@@ -409,9 +410,10 @@ class _Metadata:
 metadata = _Metadata()
 
 __all__ = [
-    "Assert", "Else", "If", "LetStmt", "Then", "While", "alloc_buffer", "allocate", "allocate_const", "attr", "axis",
-    "block", "block_attr", "buffer_decl", "buffer_store", "decl_buffer", "env_thread", "evaluate", "func_attr",
-    "func_name", "func_ret", "grid", "init", "inline", "launch_thread", "let", "macro", "match_buffer", "meta_var",
-    "metadata", "parallel", "prim_func", "reads", "realize", "sblock", "sblock_alloc_buffer", "sblock_attr", "serial",
-    "target", "thread_binding", "unroll", "vectorized", "where", "writes",
+    "Assert", "Else", "If", "LetStmt", "Then", "While", "alloc_buffer", "allocate", "allocate_const",
+    "attr", "axis", "block", "block_attr", "buffer_decl", "buffer_store", "decl_buffer", "env_thread",
+    "evaluate", "func_attr", "func_name", "func_ret", "grid", "init", "inline", "launch_thread", "let",
+    "macro", "match_buffer", "meta_var", "metadata", "parallel", "prim_func", "reads", "realize", "sblock",
+    "sblock_alloc_buffer", "sblock_attr", "serial", "target", "thread_binding", "unroll", "vectorized",
+    "where", "writes",
 ]  # fmt: skip

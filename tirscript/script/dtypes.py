@@ -1,4 +1,4 @@
-"""``T.float32``, ``T.int64``, ``T.handle``, ...: dtypes that are called; and ``T.Buffer`` as an annotation."""
+"""``T.float32``, ``T.int64``, ``T.handle``, ...: dtypes that are called; ``T.Buffer`` as an annotation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SPECIAL = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan"), "+i
 
 
 class DTypeConstructor:
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value

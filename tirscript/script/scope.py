@@ -18,8 +18,13 @@ MISSING: Any = _Missing()
 # What a text may use of Python without being given it: nothing that reaches files, modules or internals.
 SAFE_BUILTINS: dict[str, Any] = {
     name: getattr(builtins, name)
-    for name in ["abs", "all", "any", "bin", "bool", "bytes", "chr", "dict", "divmod", "enumerate", "filter", "float", "format", "hash", "hex", "int", "isinstance", "len", "list", "map", "max", "min", "oct", "ord", "pow", "print", "range", "repr", "reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple", "zip"]
-}
+    for name in (
+        "abs", "all", "any", "bin", "bool", "bytes", "chr", "dict", "divmod", "enumerate", "filter",
+        "float", "format", "hash", "hex", "int", "isinstance", "len", "list", "map", "max", "min", "oct",
+        "ord", "pow", "print", "range", "repr", "reversed", "round", "set", "slice", "sorted", "str", "sum",
+        "tuple", "zip",
+    )
+}  # fmt: skip
 
 
 class Environment:
@@ -74,7 +79,7 @@ def of_function(function: types.FunctionType, frame: types.FrameType) -> Environ
 
 
 def frame_scopes(frame: types.FrameType) -> list[Mapping[str, Any]]:
-    """The scopes seen from code in ``frame``: its locals, those of the functions around, globals, builtins."""
+    """The scopes seen from ``frame``: its locals, those of the functions around, globals, builtins."""
     maps: list[Mapping[str, Any]] = []
     current: types.FrameType | None = frame
     while current is not None and current.f_locals is not current.f_globals:

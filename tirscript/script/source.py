@@ -116,9 +116,9 @@ def _deep_tree(text: str, source: Source, shift: int) -> ast.Module:
 
 
 _LIMITS = {
-    "too many levels of indentation": "Python reads at most 100 levels of indentation; T.grid holds many loops in one",
+    "too many levels of indentation": "Python reads at most 100 levels of indentation; T.grid holds many",
     "too many nested parentheses": "Python reads at most 200 open brackets; name parts of the expression",
-    "too many statically nested blocks": "Python compiles at most 20 nested loops; T.grid holds many in one",
+    "too many statically nested blocks": "Python compiles at most 20 nested loops; T.grid holds many",
 }
 
 
@@ -202,10 +202,14 @@ def register(filename: str, text: str) -> None:
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
 
 
-def missing_source(name: str) -> ParseError:
+def missing_source(name: str, filename: str = "") -> ParseError:
     """The error for a definition whose text cannot be found."""
+    if filename.startswith("<stdin>"):
+        hint = "Python's prompt keeps no source: use a file, IPython, or give the text to ts.parse(text)"
+    else:
+        hint = "it is in no file or notebook cell (exec, eval): give its text to ts.parse(text)"
     return ParseError(
         f"the source of `{name}` could not be found",
         code="no-source",
-        hint="the definition is not in a file or notebook cell (exec, a prompt): give its text to ts.parse(text)",
+        hint=hint,
     )

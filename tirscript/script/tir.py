@@ -19,8 +19,16 @@ Buffer = _BufferFactory()
 Ptr = _PointerFactory()
 handle = _HandleConstructor()
 
-_SCALARS = ["bool", "void", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bfloat16", "int1", "int4", "uint1", "uint4", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"]
-_VECTORS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bfloat16"]
+_SCALARS = (
+    "bool", "void", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "float32", "float64", "bfloat16", "int1", "int4", "uint1", "uint4", "float8_e3m4", "float8_e4m3",
+    "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+)  # fmt: skip
+_VECTORS = (
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
+    "float64", "bfloat16",
+)  # fmt: skip
 _LANES = (2, 4, 8, 16, 32, 64)
 
 # Known from TVM and not supported yet.

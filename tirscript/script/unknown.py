@@ -1,4 +1,4 @@
-"""Unknown names of ``T`` that Python itself looks up: in annotations and decorators, before the parser runs."""
+"""Unknown names of ``T`` that Python itself looks up, in annotations and decorators."""
 
 from __future__ import annotations
 

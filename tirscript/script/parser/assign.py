@@ -135,7 +135,7 @@ def check_free(p: Parser, target: ast.Name) -> None:
             target,
             f"`{name}` has a value already, and values do not change",
             "assigned-twice",
-            hint=f'a variable that changes is a buffer: {name} = T.alloc_buffer((), "int32"), then {name}[()] = ...',
+            hint=f'what changes is a buffer: {name} = T.alloc_buffer((), "int32"), then {name}[()] = ...',
         )
     if kind == "a buffer":
         raise p.error(

@@ -15,7 +15,7 @@ from tirscript.ir.expr import BufferLoad, Expr, IterVar, Ramp, Range, Var, const
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, Stmt
 from tirscript.script import constructs
 
-from .core import CALLS, BlockFrame, Defined, Parser, arguments, fold
+from .core import BlockFrame, Defined, Parser, arguments, fold, on_call
 from .index import index_items, region
 from .loops import as_index, common_dtype, retyped
 from .stmt import WITH, with_items
@@ -73,8 +73,8 @@ def close_block(p: Parser, frame: BlockFrame, body: Stmt, span: Span, *, infer: 
         reads = inferred[0] if reads is None else reads
         writes = inferred[1] if writes is None else writes
     block = Block(
-        BlockLabel(frame.name), iter_vars, reads, writes, body, frame.init, tuple(frame.allocs), tuple(frame.matches),
-        frame.annotations, span,
+        BlockLabel(frame.name), iter_vars, reads, writes, body, frame.init, tuple(frame.allocs),
+        tuple(frame.matches), frame.annotations, span,
     )  # fmt: skip
     return BlockRealize(tuple(frame.values), frame.predicate, block, span)
 
@@ -219,7 +219,7 @@ def _remap(p: Parser, node: ast.Call) -> Any:
     if len(kinds) != len(values):
         raise p.error(
             node,
-            f'T.axis.remap has {len(kinds)} kinds, "{kinds}", for {len(values)} loop{"s" if len(values) != 1 else ""}',
+            f'T.axis.remap has {len(kinds)} kinds, "{kinds}", for {len(values)} {_loops(len(values))}',
             "axis-count",
             hint="one letter for each loop: S for spatial, R for reduce",
         )
@@ -250,6 +250,10 @@ def _remap(p: Parser, node: ast.Call) -> Any:
             return Defined(out[0], what)
         return [Defined(v, what) for v in out]
     return out
+
+
+def _loops(count: int) -> str:
+    return "loop" if count == 1 else "loops"
 
 
 def _remap_names(p: Parser, node: ast.Call, count: int) -> list[str]:
@@ -416,7 +420,7 @@ def _misplaced(what: str) -> Callable[[Parser, ast.Call], Any]:
 
 
 WITH.update({constructs.block: _block, constructs.sblock: _block, constructs.init: _init})
-CALLS.update(
+on_call(
     {
         constructs.axis.spatial: _axis("spatial"),
         constructs.axis.reduce: _axis("reduce"),

@@ -15,7 +15,7 @@ from tirscript.script.dtypes import BufferFactory
 from tirscript.script.scope import MISSING
 
 from .blocks import load_region, region_of
-from .core import CALLS, Defined, Frame, Parser, arguments
+from .core import Defined, Frame, Parser, arguments, on_call
 from .loops import as_index
 from .values import quoted
 
@@ -338,7 +338,7 @@ def _decl_buffer(p: Parser, node: ast.Call) -> Any:
     return Frame("T.decl_buffer", lambda body: DeclBuffer(buffer, body, span), buffer, "a buffer")
 
 
-CALLS.update(
+on_call(
     {
         constructs.match_buffer: _match_buffer,
         constructs.alloc_buffer: _alloc_buffer,

@@ -26,7 +26,7 @@ def python_error(
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as e:
-                return _arity(p, node, what, signature, args, kwargs, e)
+                return _arity(p, node, what, signature, args, e)
     if any(isinstance(a, Expr) for a in (*args, *kwargs.values())) and function in _PYTHON_NUMBERS:
         return p.error(
             node,
@@ -54,9 +54,8 @@ _PYTHON_NUMBERS: dict[Any, str] = {
 
 
 def _arity(
-    p: Parser, node: ast.Call, what: str, signature: inspect.Signature, args: list[Any], kwargs: dict[str, Any],
-    error: TypeError,
-) -> Exception:  # fmt: skip
+    p: Parser, node: ast.Call, what: str, signature: inspect.Signature, args: list[Any], error: TypeError
+) -> Exception:
     parameters = signature.parameters
     hint = f"{what}{_plain(signature)}"
     takes_any = any(q.kind is q.VAR_KEYWORD for q in parameters.values())

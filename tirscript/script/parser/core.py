@@ -24,6 +24,13 @@ EXPR: dict[type, ExprHandler] = {}
 STMT: dict[type, StmtHandler] = {}
 # Called objects with a meaning of their own; the handler gets the ast.Call.
 CALLS: dict[Any, ExprHandler] = {}
+
+
+def on_call(table: dict[Any, ExprHandler]) -> None:
+    """Let the handlers read the calls of these objects."""
+    CALLS.update(table)
+
+
 # Called objects that stand in the header of a `for`.
 LOOPS: dict[Any, Callable[[Parser, ast.For, ast.Call], None]] = {}
 
@@ -81,14 +88,13 @@ class BlockFrame:
     """What is said of a block while its body is read."""
 
     __slots__ = (
-        "allocs", "annotations", "init", "iter_vars", "loops", "matches", "name", "node", "outer", "predicate",
-        "reads", "root", "seen", "values", "writes",
+        "allocs", "annotations", "init", "iter_vars", "matches", "name", "node", "predicate", "reads", "root",
+        "seen", "values", "writes",
     )  # fmt: skip
 
     def __init__(self, name: str, node: ast.AST | None, outer: BlockFrame | None) -> None:
         self.name = name
         self.node = node
-        self.outer = outer
         self.root = outer is None
         self.iter_vars: list[IterVar] = []
         self.values: list[Expr] = []
@@ -118,9 +124,10 @@ class Parser:
     """Reads one function.  Errors of statements are collected in ``errors`` and the parse goes on."""
 
     __slots__ = (
-        "annotating", "attrs", "axes", "block", "block_names", "buffer_map", "definition", "env", "errors", "gone", "has_block", "items", "kinds",
-        "loop_kinds", "loops", "macros", "module", "names", "naming", "naming_node", "options", "params", "ret_type",
-        "root_node", "source", "span", "string_vars", "tail_returns", "threads", "undo", "unicode_columns",
+        "annotating", "attrs", "axes", "block", "block_names", "buffer_map", "definition", "env", "errors",
+        "gone", "has_block", "items", "kinds", "loop_kinds", "loops", "macros", "module", "names", "naming",
+        "naming_node", "options", "params", "ret_type", "root_node", "source", "span", "string_vars",
+        "tail_returns", "threads", "undo", "unicode_columns",
     )  # fmt: skip
 
     def __init__(self, source: Source, env: Environment, options: Options, *, ascii_only: bool) -> None:
@@ -407,7 +414,7 @@ def _too_many(
     count = len(names)
     return p.error(
         node.args[count],
-        f"{ast.unparse(node.func)} takes at most {count} argument{'s' if count != 1 else ''}, {len(node.args)} given",
+        f"{ast.unparse(node.func)} takes at most {count}, {len(node.args)} arguments are given",
         "arity",
         hint=signature_hint(node, names, keywords_only),
     )

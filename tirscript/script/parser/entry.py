@@ -66,7 +66,7 @@ def _no_definition(function: types.FunctionType, text: Text | None) -> Tirscript
             return stmt.unsupported(p, first_line_span(p, found), "`async def`")
     if name == "<lambda>":
         return ParseError("a lambda is no script", code="no-source", hint="write a `def`")
-    return missing_source(name)
+    return missing_source(name, function.__code__.co_filename)
 
 
 def _in_module_class(frame: types.FrameType, text: Text | None, line: int) -> bool:
@@ -109,7 +109,7 @@ def decorated_class(cls: Any, frame: types.FrameType, check_well_formed: bool, s
         text = text_of_frame(frame)
         definition = text.find(ast.ClassDef, cls.__name__, frame.f_lineno) if text is not None else None
         if text is None or definition is None:
-            raise missing_source(cls.__name__)
+            raise missing_source(cls.__name__, frame.f_code.co_filename)
         cells: dict[str, Any] = {}
         for value in vars(cls).values():
             if isinstance(value, types.FunctionType):
@@ -233,7 +233,7 @@ def _parse_tree(
     module = ModuleRef("module")
     functions = [d for d in definitions if isinstance(d, ast.FunctionDef)]
     made = parse_functions(
-        list(functions), text, env.extended({"cls": module}), module, check_well_formed, s_tir, what="text"
+        list(functions), text, env.extended({"cls": module}), module, check_well_formed, s_tir
     )
     if len(made) == 1:  # the others are macros
         return made[next(iter(made))]

@@ -1,4 +1,4 @@
-"""Scopes and statements that are calls: attributes, threads, allocations, lets, asserts, function attributes."""
+"""Scopes and statements that are calls: attributes, threads, allocations, lets, asserts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tirscript.script.scope import MISSING
 from .blocks import region_of
 from .buffers import read_dtype
 from .call import call_python, call_values
-from .core import CALLS, Defined, Frame, Parser, arguments, fold
+from .core import Defined, Frame, Parser, arguments, fold, on_call
 from .loops import as_index, thread_tag
 from .stmt import WITH, _message, jump, with_items
 from .values import attribute_value, condition, convert, operand, value_expr
@@ -441,7 +441,7 @@ def _branch(which: str) -> Any:
 
 
 WITH.update({constructs.If: _if, constructs.Then: _branch("then"), constructs.Else: _branch("orelse")})
-CALLS.update(
+on_call(
     {
         constructs.func_attr: _func_attr,
         constructs.func_name: _func_name,

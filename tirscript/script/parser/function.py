@@ -6,6 +6,7 @@ import ast
 import warnings
 from typing import Any
 
+from tirscript.analysis.verify import check_definition
 from tirscript.diagnostics import (
     Mark,
     ParseError,
@@ -190,13 +191,8 @@ def check(p: Parser, func: PrimFunc) -> None:
     errors = verify.verify(func)
     if errors:
         raise _better_place(p, errors[0])
-    try:
-        from tirscript.analysis.verify import check_definition
-    except ImportError:
-        return
     for w in check_definition(func):
-        kind = getattr(w, "category", None) or type(w)
-        warnings.warn(str(w), kind, stacklevel=user_stacklevel())
+        warnings.warn(str(w), w.category, stacklevel=user_stacklevel())
 
 
 def _better_place(p: Parser, error: WellFormedError) -> WellFormedError:

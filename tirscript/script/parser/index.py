@@ -109,7 +109,7 @@ def _index_count(p: Parser, node: Any, buffer: Buffer, count: int) -> Exception:
     plural = "s" if buffer.ndim != 1 else ""
     return p.error(
         node,
-        f"`{buffer.name}` has {buffer.ndim} dimension{plural}, {count} index{'es' if count != 1 else ''} given",
+        f"`{buffer.name}` has {buffer.ndim} dimension{plural}, {count} given",
         "index-count",
         hint=f"write `{buffer.name}[()]`" if buffer.ndim == 0 else None,
         also=((buffer.span, "declared here"),),

@@ -19,7 +19,7 @@ from tirscript.script import constructs, intrinsics
 
 from .buffers import read_dtype
 from .call import BUFFER_METHODS, call_python, call_values
-from .core import CALLS, Frame, Parser, arguments
+from .core import CALLS, Frame, Parser, arguments, on_call
 from .frames import _let_frame as let_frame
 from .index import point_indices
 from .loops import as_index
@@ -260,7 +260,7 @@ def _isinstance(p: Parser, node: ast.Call) -> bool:
     return result
 
 
-CALLS.update(
+on_call(
     {
         builtins.min: _folded(ops.minimum, builtins.min),
         builtins.max: _folded(ops.maximum, builtins.max),

@@ -98,13 +98,17 @@ def parse_class(
     """The IRModule of a class."""
     module = ModuleRef(definition.name)
     env = env.extended({definition.name: module, "cls": module})
-    return parse_functions(definition.body, text, env, module, check_well_formed, s_tir, what="class")
+    return parse_functions(definition.body, text, env, module, check_well_formed, s_tir)
 
 
 def parse_functions(
-    body: list[ast.stmt], text: Text, env: Environment, module: ModuleRef, check_well_formed: bool, s_tir: bool,
-    *, what: str,
-) -> IRModule:  # fmt: skip
+    body: list[ast.stmt],
+    text: Text,
+    env: Environment,
+    module: ModuleRef,
+    check_well_formed: bool,
+    s_tir: bool,
+) -> IRModule:
     """The module of the functions in a class or text."""
     p = Parser(text.source, env, Options(), ascii_only=text.ascii_only)
     p.module = module

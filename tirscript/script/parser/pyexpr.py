@@ -51,13 +51,16 @@ def _dict(p: Parser, node: ast.Dict) -> dict[Any, Any]:
     return out
 
 
+_CONVERSIONS: dict[int, Callable[[Any], str]] = {115: str, 114: repr, 97: ascii}
+
+
 def _joined(p: Parser, node: ast.JoinedStr) -> str:
     out = []
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
             value = p.expr(part.value)
             if part.conversion != -1:
-                value = {115: str, 114: repr, 97: ascii}[part.conversion](value)
+                value = _CONVERSIONS[part.conversion](value)
             spec = p.expr(part.format_spec) if part.format_spec is not None else ""
             if isinstance(value, Var):
                 value = value.name

@@ -24,7 +24,7 @@ from tirscript.ir.stmt import (
 )
 from tirscript.script import constructs
 
-from .core import CALLS, LOOPS, STMT, Frame, Parser, Poisoned, arguments, first_line_span, fold
+from .core import CALLS, LOOPS, STMT, Frame, Parser, Poisoned, StmtHandler, arguments, first_line_span, fold
 from .values import assign_python, condition, convert, operand, unpack, value_expr
 
 
@@ -329,30 +329,29 @@ def _nothing(p: Parser, s: ast.stmt) -> None:
     return
 
 
-STMT.update(
-    {
-        ast.For: _for,
-        ast.While: _while,
-        ast.If: _if,
-        ast.With: _with,
-        ast.Assert: _assert,
-        ast.Expr: _expression,
-        ast.Return: _return,
-        ast.Pass: _nothing,
-        ast.Nonlocal: _nothing,
-        ast.Break: _break,
-        ast.Continue: _break,
-        ast.Global: _refused("`global`", "Python names of the outer scopes can be read without it"),
-        ast.Delete: _refused("`del`"),
-        ast.Import: _refused("`import`", "import outside of the function; its names can be used here"),
-        ast.ImportFrom: _refused("`import`", "import outside of the function; its names can be used here"),
-        ast.Try: _refused("`try`"),
-        ast.Raise: _refused("`raise`", 'assert condition, "message" checks at run time'),
-        ast.Match: _refused("`match`", "write if/elif/else"),
-        ast.ClassDef: _refused("`class`"),
-        ast.AsyncFunctionDef: _refused("`async def`"),
-        ast.AsyncFor: _refused("`async for`", "T.parallel runs iterations at once"),
-        ast.AsyncWith: _refused("`async with`"),
-        **({ast.TryStar: _refused("`try`")} if hasattr(ast, "TryStar") else {}),
-    }
-)
+_STATEMENTS: dict[type, StmtHandler] = {
+    ast.For: _for,
+    ast.While: _while,
+    ast.If: _if,
+    ast.With: _with,
+    ast.Assert: _assert,
+    ast.Expr: _expression,
+    ast.Return: _return,
+    ast.Pass: _nothing,
+    ast.Nonlocal: _nothing,
+    ast.Break: _break,
+    ast.Continue: _break,
+    ast.Global: _refused("`global`", "Python names of the outer scopes can be read without it"),
+    ast.Delete: _refused("`del`"),
+    ast.Import: _refused("`import`", "import outside of the function; its names can be used here"),
+    ast.ImportFrom: _refused("`import`", "import outside of the function; its names can be used here"),
+    ast.Try: _refused("`try`"),
+    ast.Raise: _refused("`raise`", 'assert condition, "message" checks at run time'),
+    ast.Match: _refused("`match`", "write if/elif/else"),
+    ast.ClassDef: _refused("`class`"),
+    ast.AsyncFunctionDef: _refused("`async def`"),
+    ast.AsyncFor: _refused("`async for`", "T.parallel runs iterations at once"),
+    ast.AsyncWith: _refused("`async with`"),
+    ast.TryStar: _refused("`try`"),
+}
+STMT.update(_STATEMENTS)

@@ -126,7 +126,7 @@ def value_expr(p: Parser, node: ast.AST, value: Any) -> Expr:
 
 
 def attribute_value(p: Parser, node: ast.AST) -> Any:
-    """The value of an attribute or annotation: plain Python, expressions, buffers, lists and dicts of them."""
+    """The value of an attribute: plain Python, expressions, buffers, lists and dicts of them."""
     return _plain(p, node, p.expr(node))
 
 
@@ -228,7 +228,7 @@ def condition(p: Parser, node: ast.AST, value: Any) -> Expr:
 def quoted(p: Parser, node: ast.Constant) -> ast.expr:
     """The expression inside a string annotation, with the place of the string."""
     try:
-        tree = ast.parse(node.value, mode="eval").body
+        tree: ast.expr = ast.parse(str(node.value), mode="eval").body
     except SyntaxError:
         raise p.error(node, "this text is no annotation", "annotation") from None
     one_line = node.end_lineno == node.lineno
