@@ -1,8 +1,10 @@
+import warnings
+
 import numpy as np
 import pytest
 
 import tirscript as ts
-from tirscript.diagnostics import LowerError, NotYetError, TargetError, TirscriptError
+from tirscript.diagnostics import BoundsWarning, LowerError, NotYetError, TargetError, TirscriptError
 from tirscript.ir.module import IRModule
 from tirscript.lowering import pass_names
 from tirscript.script import ir as I
@@ -173,3 +175,21 @@ def test_functions_call_each_other():
     a = np.zeros(8, "float32")
     ts.build(Module)(a)
     assert (a == 2).all()
+
+
+def test_accesses_that_are_certainly_outside_are_refused():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundsWarning)
+
+        @T.prim_func
+        def outside(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
+            for i in range(8):
+                with T.block("O"):
+                    vi = T.axis.spatial(8, i)
+                    O[vi] = A[vi + 1]
+
+    for target in ("llvm", "python"):
+        with pytest.raises(LowerError) as caught:
+            ts.build(outside, target)
+        assert "A" in str(caught.value)
+        assert "8" in str(caught.value)

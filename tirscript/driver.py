@@ -64,6 +64,10 @@ def build(
             )
         key, only = mod.items()[0]
         mod.update_func(key, only.with_attr("global_symbol", key))
+    from tirscript.analysis.verify import check_bounds
+
+    for func in mod.functions.values():
+        check_bounds(func)
     built = [_BUILDERS[t.kind](_part(mod, names), t) for t, names in groups.items()]
     return built[0] if len(built) == 1 else _joined(built)
 
