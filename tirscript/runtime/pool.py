@@ -4,13 +4,15 @@
 ``[0, extent)``, one for each thread; the caller runs chunk 0.  The pool serves one region at a time: a
 nested region, or one of another Python thread, runs serially in its caller.
 
-Workers wait for a new generation number, spinning a little and then blocking.  Every worker that exists
-acknowledges every generation, so the shared description of a region is never read too late.  A forked
-child has no workers; it starts its own at its first region.
+Workers wait for a new generation, spinning a little and then blocking.  The low 16 bits of the generation
+are its number of chunks: who takes part knows it from one read, and acknowledges, so the description of a
+region stays until it was read; others may miss generations.  A forked child has no workers; it starts its
+own at its first region.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import platform
@@ -96,7 +98,7 @@ class _Pool:
             self._stop = call(address["tirscript_pool_stop"])
             self._reset()
             os.register_at_fork(after_in_child=self._reset)
-            threading._register_atexit(self._stop)  # type: ignore[attr-defined]
+            atexit.register(self._stop)
 
     def set_threads(self, count: int) -> None:
         if self.threaded:
@@ -139,7 +141,6 @@ _TEXT = """
 @body = internal global ptr null
 @record = internal global ptr null
 @extent = internal global i64 0
-@chunks = internal global i64 0
 @births = internal global [MAX x i64] zeroinitializer
 @handles = internal global [MAX x i64] zeroinitializer
 @tirscript_pool_limit = global i64 1
@@ -215,16 +216,14 @@ awake:
   %stop = icmp ne i32 %halt, 0
   br i1 %stop, label %exit, label %look
 look:
-  %n = load i64, ptr @chunks
+  %n = and i64 %now, 65535
   %mine = icmp ult i64 %id, %n
-  br i1 %mine, label %run, label %acknowledge
+  br i1 %mine, label %run, label %acknowledged
 run:
   %f = load ptr, ptr @body
   %r = load ptr, ptr @record
   %e = load i64, ptr @extent
   call void @run_chunk(i64 %id, ptr %f, ptr %r, i64 %e, i64 %n)
-  br label %acknowledge
-acknowledge:
   %left = atomicrmw sub ptr @pending, i64 1 seq_cst, align 8
   %final = icmp eq i64 %left, 1
   br i1 %final, label %tell, label %acknowledged
@@ -311,11 +310,13 @@ publish:
   store ptr %f, ptr @body
   store ptr %r, ptr @record
   store i64 %count, ptr @extent
-  store i64 %n, ptr @chunks
-  store atomic i64 %workers, ptr @pending seq_cst, align 8
+  %others = sub i64 %n, 1
+  store atomic i64 %others, ptr @pending seq_cst, align 8
   %l0 = call i32 @pthread_mutex_lock(ptr @mutex)
   %g0 = load i64, ptr @generation
-  %g1 = add i64 %g0, 1
+  %g2 = or i64 %g0, 65535
+  %g3 = add i64 %g2, 1
+  %g1 = or i64 %g3, %n
   store atomic i64 %g1, ptr @generation release, align 8
   %asleep = load i64, ptr @sleepers
   %u0 = call i32 @pthread_mutex_unlock(ptr @mutex)
@@ -384,7 +385,8 @@ stop:
   %l0 = call i32 @pthread_mutex_lock(ptr @mutex)
   store atomic i32 1, ptr @stopping release, align 4
   %g0 = load i64, ptr @generation
-  %g1 = add i64 %g0, 1
+  %g2 = or i64 %g0, 65535
+  %g1 = add i64 %g2, 1
   store atomic i64 %g1, ptr @generation release, align 8
   %b0 = call i32 @pthread_cond_broadcast(ptr @work)
   %u0 = call i32 @pthread_mutex_unlock(ptr @mutex)
