@@ -2,6 +2,16 @@
 
 from .analyzer import Analyzer, can_prove, simplify
 from .exact import is_exact
+from .iter_map import IterMap, detect_iter_map
 from .linear import Linear, to_linear
 
-__all__ = ["Analyzer", "Linear", "can_prove", "is_exact", "simplify", "to_linear"]
+__all__ = [
+    "Analyzer",
+    "IterMap",
+    "Linear",
+    "can_prove",
+    "detect_iter_map",
+    "is_exact",
+    "simplify",
+    "to_linear",
+]
