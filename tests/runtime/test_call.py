@@ -56,12 +56,9 @@ class Dlpack:
 
 
 class OnGpu:
-    __cuda_array_interface__: dict[str, Any] = {
-        "shape": (6, 4),
-        "typestr": "<f4",
-        "data": (0, False),
-        "version": 3,
-    }
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"shape": (6, 4), "typestr": "<f4", "data": (0, False), "version": 3}
 
 
 def read_only(a: np.ndarray) -> np.ndarray:
@@ -414,9 +411,13 @@ def scalars() -> Any:
 def test_scalars(scalars: Any) -> None:
     o = np.zeros(4)
     for n, x, b, u in (
-        (3, 1.5, True, 0), (np.int32(-3), np.float32(1.5), np.True_, np.uint8(255)), (np.int64(7), np.float64(0.5), False, 9),
-        (True, 2, True, True), (-(2**31), np.int8(-4), False, np.int64(3)), (2**31 - 1, float("inf"), True, 1),
-    ):  # fmt: skip
+        (3, 1.5, True, 0),
+        (np.int32(-3), np.float32(1.5), np.True_, np.uint8(255)),
+        (np.int64(7), np.float64(0.5), False, 9),
+        (True, 2, True, True),
+        (-(2**31), np.int8(-4), False, np.int64(3)),
+        (2**31 - 1, float("inf"), True, 1),
+    ):
         scalars(n, x, b, u, o)
         assert o.tolist() == [float(n), float(x), float(b), float(u)]
     scalars(1, 0.1, True, 1, o)

@@ -59,7 +59,13 @@ def test_changing_the_number_of_threads(count: Any) -> None:
     assert (a == 200).all() and num_threads() == 5
 
 
-@pytest.mark.parametrize("bad, error", [(0, CallValueError), (-1, CallValueError), (1000, CallValueError), (1.5, CallTypeError), ("2", CallTypeError), (True, CallTypeError)])  # fmt: skip
+@pytest.mark.parametrize(
+    "bad, error",
+    [
+        (0, CallValueError), (-1, CallValueError), (1000, CallValueError), (1.5, CallTypeError),
+        ("2", CallTypeError), (True, CallTypeError),
+    ],
+)  # fmt: skip
 def test_wrong_numbers(bad: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         set_num_threads(bad)
@@ -165,12 +171,18 @@ def _run(program: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
+def _cpus() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @pytest.mark.parametrize(
     "environment, threads",
     [
-        ({"TIRSCRIPT_NUM_THREADS": "3"}, 3), ({"OMP_NUM_THREADS": "4"}, 4), ({"OMP_NUM_THREADS": "2,1"}, 2),
-        ({"TIRSCRIPT_NUM_THREADS": "2", "OMP_NUM_THREADS": "9"}, 2), ({"TIRSCRIPT_POOL": "serial", "OMP_NUM_THREADS": "3"}, 3),
-        ({"TIRSCRIPT_NUM_THREADS": "x", "OMP_NUM_THREADS": "0"}, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
+        ({"TIRSCRIPT_NUM_THREADS": "3"}, 3),
+        ({"OMP_NUM_THREADS": "2,1"}, 2),
+        ({"TIRSCRIPT_NUM_THREADS": "2", "OMP_NUM_THREADS": "9"}, 2),
+        ({"TIRSCRIPT_POOL": "serial", "OMP_NUM_THREADS": "3"}, 3),
+        ({"TIRSCRIPT_NUM_THREADS": "x", "OMP_NUM_THREADS": "0"}, _cpus()),
     ],
 )  # fmt: skip
 def test_environment(environment: dict[str, str], threads: int) -> None:
