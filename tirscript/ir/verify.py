@@ -15,7 +15,7 @@ from .buffer import Buffer, BufferRegion
 from .expr import BufferLoad, Call, CommReducer, Expr, IterVar, Let, Var
 from .function import PrimFunc
 from .module import IRModule
-from .node import Node
+from .node import Node, walk
 from .stmt import (
     LOOP_KINDS,
     THREAD_TAGS,
@@ -94,6 +94,12 @@ class _Verifier:
             for e in buffer_exprs(b):
                 if isinstance(e, Var) and e not in self.scope:
                     self.define(e, "symbol")
+        # A symbol may stand in an expression only: `(n * 16,)` gives n by its value.
+        for b in f.buffer_map.values():
+            for e in buffer_exprs(b):
+                for v in walk(e):
+                    if isinstance(v, Var) and v not in self.scope:
+                        self.define(v, "symbol")
         for b in f.buffer_map.values():
             self.buffer_fields(b)
         self.visit(f.body)

@@ -158,8 +158,8 @@ def _collect_scope(n: Any, out: set[Var]) -> None:
         for b in n.buffer_map.values():
             inner.discard(b.data)
             for e in buffer_exprs(b):
-                if type(e) is Var:
-                    inner.discard(e)
+                if type(e) is not IntImm:
+                    inner.difference_update([v for v in walk(e) if type(v) is Var])
         inner.difference_update(n.params)
     out |= inner
 
@@ -356,8 +356,9 @@ def fresh_copy(root: N) -> N:
             own.append(b)
             variables.setdefault(b.data, b.data.replace())
             for e in buffer_exprs(b):
-                if type(e) is Var and e not in variables:
-                    variables[e] = e.replace()
+                for v in walk(e):
+                    if type(v) is Var and v not in variables:
+                        variables[v] = v.replace()
 
     def var(e: Any) -> Any:
         return variables.get(e, e) if type(e) is Var else e.map_children(var)

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import constructs as _constructs
 from . import intrinsics as _intrinsics
+from . import operators as _operators
 from .dtypes import BufferFactory as _BufferFactory
 from .dtypes import DTypeConstructor as _DTypeConstructor
 from .dtypes import HandleConstructor as _HandleConstructor
@@ -40,6 +41,8 @@ NOT_YET = (
 _space: dict[str, Any] = globals()
 for _name in _constructs.__all__:
     _space[_name] = getattr(_constructs, _name)
+for _name in _operators.__all__:
+    _space[_name] = getattr(_operators, _name)
 for _name in _intrinsics.__all__:
     _space[_name] = getattr(_intrinsics, _name)
 for _name in _SCALARS:

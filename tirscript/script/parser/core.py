@@ -242,6 +242,14 @@ class Parser:
                 "out-of-scope",
                 hint="use it inside only; a result is passed on through a buffer",
             )
+        if self.annotating and isinstance(self.definition, ast.FunctionDef):
+            if any(a.arg == name for a in self.definition.args.args):
+                return self.error(
+                    node,
+                    f"`{name}` is a later parameter; an annotation mentions earlier ones only",
+                    "used-before-definition",
+                    hint="make the buffer a T.handle parameter and match it in the body: T.match_buffer",
+                )
         later = self._defined_later(node)
         if later is not None:
             return self.error(
@@ -362,7 +370,8 @@ def fold(items: list[Any], at: Span | None) -> Stmt:
     out: list[Stmt] = []  # in reverse order
     for item in reversed(items):
         if callable(item):
-            out = [item(_sequence(out, at))]
+            whole = item(_sequence(out, at))
+            out = list(reversed(whole.seq)) if type(whole) is SeqStmt else [whole]
         elif type(item) is SeqStmt:
             out += reversed(item.seq)
         else:

@@ -51,6 +51,8 @@ def name_value(p: Parser, node: ast.Name) -> Any:
         value = p.env.lookup(node.id)
         if value is MISSING:
             raise p.undefined(node)
+        if value is POISON:
+            raise Poisoned
         return value
     if value is POISON:
         raise Poisoned

@@ -21,7 +21,7 @@ from tirscript.ir.stmt import (
     While,
     seq,
 )
-from tirscript.script import constructs, intrinsics
+from tirscript.script import constructs, intrinsics, operators
 from tirscript.script.dtypes import DTypeConstructor, HandleConstructor
 from tirscript.script.scope import MISSING
 
@@ -108,7 +108,7 @@ def _iter_var(p: Parser, node: ast.Call) -> IterVar:
     if isinstance(first, ast.Name) and first.id not in p.names and p.env.lookup(first.id) is MISSING:
         p.bind(first.id, Var(first.id, "int32", True, None, p.span(first)), "a thread axis")
     args, kwargs = call_values(p, node)
-    made = call_python(p, node, intrinsics.iter_var, args, kwargs)
+    made = call_python(p, node, operators.iter_var, args, kwargs)
     assert isinstance(made, IterVar)
     if made.kind == "thread" and made.dom is not None:
         p.loops[made.var] = made.dom
@@ -458,8 +458,8 @@ on_call(
         constructs.Assert: _assert,
         constructs.While: _while_frame,
         constructs.realize: _realize,
-        intrinsics.var: _var,
-        intrinsics.iter_var: _iter_var,
+        operators.var: _var,
+        operators.iter_var: _iter_var,
         intrinsics.break_loop: _jump("break"),
         intrinsics.continue_loop: _jump("continue"),
     }

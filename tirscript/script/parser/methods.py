@@ -15,7 +15,7 @@ from tirscript.ir.buffer import Buffer, BufferRegion
 from tirscript.ir.expr import BufferLoad, Expr, Let, Var, const_int
 from tirscript.ir.node import Node
 from tirscript.ir.stmt import BufferStore
-from tirscript.script import constructs, intrinsics
+from tirscript.script import constructs, intrinsics, operators
 
 from .buffers import read_dtype
 from .call import BUFFER_METHODS, call_python, call_values
@@ -106,7 +106,7 @@ def _widened(
         raise p.error(node, f"`{buffer.name}` holds {buffer.dtype}, not {dtype}", "dtype-mismatch")
     if lanes <= 1 or not indices:
         return indices
-    return (*indices[:-1], intrinsics.Ramp(indices[-1], 1, lanes))
+    return (*indices[:-1], operators.Ramp(indices[-1], 1, lanes))
 
 
 def _predicate(p: Parser, node: ast.expr | None) -> Expr | None:
@@ -135,7 +135,7 @@ def _store(
     indices = point_indices(p, begin, buffer, _begin(p, begin))
     wide = dt.lanes(value.dtype) if isinstance(value, Expr) else 1
     if indices and wide > 1 and "x" not in indices[-1].dtype and "x" not in buffer.dtype:
-        indices = (*indices[:-1], intrinsics.Ramp(indices[-1], 1, wide))
+        indices = (*indices[:-1], operators.Ramp(indices[-1], 1, wide))
     lanes = dt.lanes(indices[-1].dtype) if indices else 1
     dtype = buffer.dtype if lanes == 1 else dt.with_lanes(buffer.dtype, lanes * dt.lanes(buffer.dtype))
     stored = convert(p, value_node, value, dtype, f"`{buffer.name}`")
@@ -272,7 +272,7 @@ on_call(
         builtins.all: _any_all(ops.logical_and, builtins.all),
         builtins.isinstance: _isinstance,
         **{
-            getattr(math, name): _one(getattr(intrinsics, name), getattr(math, name))
+            getattr(math, name): _one(getattr(operators, name), getattr(math, name))
             for name in (
                 "exp",
                 "sqrt",
@@ -324,7 +324,7 @@ def _let(p: Parser, node: ast.Call) -> Expr | Frame:
     return body
 
 
-CALLS[intrinsics.Let] = _let
+CALLS[operators.Let] = _let
 
 
 def _region_argument(p: Parser, node: ast.Call) -> Any:

@@ -128,8 +128,10 @@ def parse_functions(
                 _module_statement(p, s, attrs)
         except ParseError as e:
             p.report(e)
+            p.poison_statement(s)
         except TirscriptError as e:
             p.report(p.located(e, s))
+            p.poison_statement(s)
     env = env.extended(dict(p.names)) if p.names else env
     made = IRModule(attrs=attrs)
     errors = list(p.errors)

@@ -176,7 +176,7 @@ def convert(p: Parser, node: ast.AST, value: Any, dtype: str, what: str) -> Expr
             )
         return Broadcast(convert(p, node, value, want.base, what), want.lanes)
     if _is_lossy(have, want) and not _fits(p, value, want):
-        _warn_loss(p, node, f"a {value.dtype} value", dtype, what)
+        _warn_loss(p, node, f"the {value.dtype} value", dtype, what)
     return Cast(dtype, value)
 
 
