@@ -7,7 +7,7 @@ narrows the distances.  What is not linear gives no equation, which is always sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
@@ -137,7 +137,7 @@ def own_cells(block: Block) -> list[Cell]:
         for a in accesses(block):
             if a.buffer in local:
                 continue
-            cell = _cell(a, None)
+            cell = cell_of(a, None)
             key = _cell_key(cell)
             at = seen.get(key) if key is not None else None
             if at is None:
@@ -168,7 +168,7 @@ def _bounds(low: Any, extent: Any) -> Interval:
     return -inf, inf
 
 
-def _cell(a: Access, realize: BlockRealize | None) -> Cell:
+def cell_of(a: Access, realize: BlockRealize | None) -> Cell:
     around = tuple([(x.var, *_bounds(x.min, x.extent)) for x in a.axes])
     indices: tuple[Index, ...] | None = None
     if a.indices is not None:
@@ -215,7 +215,7 @@ def cells_below(top: For) -> list[Cell] | None:
                     return None
                 env[iv.var] = bound
             for c in own_cells(s.block):
-                indices = None if c.indices is None else tuple([_compose(i, env) for i in c.indices])
+                indices = None if c.indices is None else tuple([compose(i, env) for i in c.indices])
                 inner = (*around, *c.around) if c.around else around
                 out.append(Cell(c.buffer, c.write, indices, inner, s))
         elif t is SeqStmt:
@@ -227,7 +227,7 @@ def cells_below(top: For) -> list[Cell] | None:
 
 def all_cells(top: Stmt) -> list[Cell]:
     """Every access below a statement, whatever it is."""
-    return [_cell(a, a.realizes[0] if a.realizes else None) for a in accesses_of(top)]
+    return [cell_of(a, a.realizes[0] if a.realizes else None) for a in accesses_of(top)]
 
 
 def _plain(e: Any) -> bool:
@@ -244,11 +244,11 @@ def _plain(e: Any) -> bool:
     return True
 
 
-def _compose(index: Index, env: Mapping[Var, Index]) -> Index:
+def compose(index: Index, env: Mapping[Var, Index]) -> Index:
     if index is None:
         return None
-    if type(index) is Digit:
-        base = _compose(index.base, env)
+    if isinstance(index, Digit):
+        base = compose(index.base, env)
         return Digit(base, index.low, index.high) if type(base) is Form else None
     terms: Terms = {}
     const = index.const
@@ -257,8 +257,10 @@ def _compose(index: Index, env: Mapping[Var, Index]) -> Index:
     for v, k in index.terms.items():
         bound = env.get(v)
         if bound is None:
+            if v in env:
+                return None
             terms[v] = terms.get(v, 0) + k
-        elif type(bound) is Digit:
+        elif isinstance(bound, Digit):
             return bound if single and k == 1 else None
         else:
             const += bound.const * k
@@ -276,7 +278,7 @@ def may_alias(a: Buffer, b: Buffer, aliased: frozenset[Buffer]) -> bool:
 
 
 def distances(
-    a: Cell, b: Cell, shared: Iterable[tuple[Var, float, float]], outside: Mapping[Var, Interval]
+    a: Cell, b: Cell, shared: Iterable[tuple[Var, float, float]], outside: Mapping[Var, tuple[float, float]]
 ) -> dict[Var, Interval] | None:
     """How far apart, loop by loop, two instances may be that touch one cell; None where none do.
 
@@ -284,7 +286,7 @@ def distances(
     other variables have the same value in both instances.
     """
     delta: dict[Var, Interval] = {}
-    ranges: dict[Var, Interval] = dict(outside)
+    ranges: dict[Var, Interval] = {**outside}
     for v, low, high in shared:
         delta[v] = (low - high, high - low)
         ranges[v] = (low, high)
@@ -302,23 +304,35 @@ def distances(
             digits.append((i, j))
     while digits:
         first = digits[0][0].base
-        group = [(x, y) for x, y in digits if _same_form(x.base, first) and _same_digit(x, y)]
-        digits = [d for d in digits[1:] if not _same_form(d[0].base, first)]
-        if group and _complete([x for x, _ in group]):
+        group = [(x, y) for x, y in digits if same_form(x.base, first) and _same_digit(x, y)]
+        digits = [d for d in digits[1:] if not same_form(d[0].base, first)]
+        if group and complete([x for x, _ in group]):
             if not _add_equation(first, group[0][1].base, delta, ranges, own_a, own_b, equations):
                 return None
     return delta if _narrow(delta, equations) else None
 
 
-def _same_form(a: Form, b: Form) -> bool:
+def shared_loops(a: Cell, b: Cell) -> Sequence[tuple[Var, float, float]]:
+    """The loops around both accesses."""
+    if a is b or a.around is b.around:
+        return a.around
+    out = []
+    for x, y in zip(a.around, b.around, strict=False):
+        if x[0] is not y[0]:
+            break
+        out.append(x)
+    return out
+
+
+def same_form(a: Form, b: Form) -> bool:
     return a is b or (a.const == b.const and a.terms == b.terms)
 
 
 def _same_digit(a: Digit, b: Digit) -> bool:
-    return a.low == b.low and a.high == b.high and _same_form(a.base, b.base)
+    return a.low == b.low and a.high == b.high and same_form(a.base, b.base)
 
 
-def _complete(digits: list[Digit]) -> bool:
+def complete(digits: list[Digit]) -> bool:
     """Whether the digits together determine the base."""
     upper = {d.low: d.high for d in digits}
     at: Any = 1

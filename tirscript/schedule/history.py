@@ -101,16 +101,46 @@ class Diff(str):
 
 
 def diff_text(step: Step, context: int = 3) -> Diff:
-    """The scripts before and after a step, one loop and one axis a line; changed lines are marked."""
+    """The scripts before and after a step, one loop and one axis a line.
+
+    Lines that went are marked ``-``, new ones ``+``; a line that only moved in or out is no change and shown
+    where it stands now.
+    """
     from tirscript.script.printer import script
 
     out: list[str] = [f"step {step.number}: {step.text}"]
     for home, before, after in step.changes:
         old = script(before, name=home.name, sugar=False).splitlines()
         new = script(after, name=home.name, sugar=False).splitlines()
-        lines = list(difflib.unified_diff(old, new, lineterm="", n=context))[2:]
-        if lines:
-            out += lines
+        out += _marked(old, new, context)
     if len(out) == 1:
         out.append("(nothing changed)")
     return Diff("\n".join(out))
+
+
+def _marked(old: list[str], new: list[str], context: int) -> list[str]:
+    a, b = [x.strip() for x in old], [x.strip() for x in new]
+    lines: list[tuple[str, str]] = []
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag == "equal":
+            lines += [(" ", x) for x in new[j1:j2]]
+        else:
+            lines += [("-", x) for x in old[i1:i2]]
+            lines += [("+", x) for x in new[j1:j2]]
+    near: set[int] = set()
+    for n, (mark, _) in enumerate(lines):
+        if mark != " ":
+            near.update(range(n - context, n + context + 1))
+    out: list[str] = []
+    gap = True
+    for n, (mark, text) in enumerate(lines):
+        if n in near:
+            if gap and n:
+                out.append("  ...")
+            gap = False
+            out.append(f"{mark} {text}".rstrip())
+        else:
+            gap = True
+    if out and gap:
+        out.append("  ...")
+    return out

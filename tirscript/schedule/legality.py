@@ -1,26 +1,42 @@
 """May a loop run in any order, may loops change places: asked of the dependences, answered with a witness.
 
-First the cells below the loop are compared pairwise as linear equations (``cells``), then the general
-engine of ``analysis.dependence`` decides.  What neither understands is refused as unknown.
+The usual case, one block whose instances are kept apart by an axis, is answered from facts that the block
+remembers; everything else by the engine of ``analysis.dependence``.  What that does not understand is
+refused as unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf
-from typing import Any
+from typing import Any, NoReturn
 
-from tirscript.ir.expr import TRUE, Add, And, BufferLoad, Expr, IntImm, Max, Min, Mul, Or, Sub, Var
+from tirscript.analysis.access import accesses, conjuncts, negated
+from tirscript.analysis.dependence import Unknown, Witness, loop_carried, reorder_legal
+from tirscript.analysis.reducer import reduced_buffers
+from tirscript.ir.expr import TRUE, Expr, IntImm, Var
 from tirscript.ir.node import memo_of, walk
-from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, SeqStmt
+from tirscript.ir.stmt import Block, BlockRealize, For, IfThenElse, SeqStmt
 
-from .cells import Cell, Form, Interval, all_cells, cells_below, distances, form_of, may_alias, own_cells
-from .errors import Refusal
+from .cells import (
+    Cell,
+    Digit,
+    Form,
+    cells_below,
+    complete,
+    distances,
+    form_of,
+    index_of,
+    may_alias,
+    own_cells,
+    same_form,
+    shared_loops,
+)
+from .errors import Note, Refusal
 from .refs import StmtSRef, block_token
 from .state import FunctionState
-from .witness import describe_conflict, find_conflict
 
-_COMBINE = frozenset({Add, Mul, Min, Max, And, Or})
+Interval = tuple[int, int]
 
 
 class NotIndependent(Refusal):
@@ -36,7 +52,7 @@ class OnReductionAxis(Refusal):
 
 class DependenceUnknown(Refusal):
     code = "dependence-unknown"
-    template = "cannot tell whether {question}: {access} is not understood"
+    template = "cannot tell whether {question}: {what}"
     hint_template = "if you know that it is right, Schedule(mod, enable_check=False) skips this test"
 
 
@@ -65,10 +81,23 @@ def outside_ranges(place: StmtSRef) -> dict[Var, Interval]:
                 out[s.loop_var] = (low, low + max(extent, 1) - 1)
         elif type(s) is BlockRealize:
             for iv in s.block.iter_vars:
+                if iv.dom is None:
+                    continue
                 low, extent = getattr(iv.dom.min, "value", None), getattr(iv.dom.extent, "value", None)
                 if low is not None and extent is not None:
                     out[iv.var] = (low, low + max(extent, 1) - 1)
         p = p.parent
+    return out
+
+
+def conditions_around(place: StmtSRef) -> list[Expr]:
+    """What holds at a place: the conditions of the statements around it, within its block."""
+    out: list[Expr] = []
+    child, p = place, place.parent
+    while p is not None and type(p.node) is not BlockRealize:
+        if type(p.node) is IfThenElse:
+            out += conjuncts(p.node.condition) if child.seq_index == 0 else negated(p.node.condition)
+        child, p = p, p.parent
     return out
 
 
@@ -78,14 +107,96 @@ def check_iterations_independent(place: StmtSRef, word: str, rule: type[Refusal]
     if _surely_independent(place):
         return
     loop: For = place.node
-    aliased = aliased_params(place.home)
-    cells = cells_below(loop)
-    if cells is None:
-        cells = all_cells(loop)
-    pair = _dependent_pair(loop, cells, aliased, place)
-    if pair is None:
+    meets = _surely_meets(place)
+    if meets is not None:
+        realize, axis = meets
+        _refuse_carried(place, word, rule, realize, axis, lambda: _carried_note(place))
+    if _linear_independent(place):
         return
-    _decide_carried(place, pair, word, rule)
+    answer = _carried(place)
+    if answer is None:
+        return
+    if isinstance(answer, Unknown):
+        raise DependenceUnknown(
+            place.home,
+            at=[(loop, None)],
+            question=f"the iterations of loop `{loop.loop_var.name}` are independent",
+            what=_unknown_text(answer),
+        )
+    found, axis = _reduction_axis(answer, loop.loop_var)
+    _refuse_carried(place, word, rule, found, axis, _witness_text(answer))
+
+
+def _carried(place: StmtSRef) -> Witness | Unknown | None:
+    return loop_carried(
+        place.node,
+        outside_ranges(place),
+        aliased=aliased_params(place.home),
+        conditions=conditions_around(place),
+    )
+
+
+def _carried_note(place: StmtSRef) -> str | None:
+    answer = _carried(place)
+    return _witness_text(answer) if isinstance(answer, Witness) else None
+
+
+def _refuse_carried(
+    place: StmtSRef, word: str, rule: type[Refusal], realize: BlockRealize | None, axis: Any, note: Note
+) -> NoReturn:
+    loop: For = place.node
+    if realize is not None and axis.kind == "reduce":
+        raise rule(
+            place.home,
+            at=[(loop, None), ((axis, loop.loop_var), "bound here")],
+            notes=[note],
+            hint=_other_loops(place, realize, word),
+            loop=loop,
+            block=realize,
+            word=word,
+        )
+    raise NotIndependent(place.home, at=[(loop, None)], notes=[note], loop=loop, word=word)
+
+
+def _unknown_text(answer: Unknown) -> str:
+    a = answer.access
+    verb = "written" if a.is_write else "read"
+    where = f' in block "{a.realizes[-1].block.name}"' if a.realizes else ""
+    return f"how {a.buffer.name} is {verb}{where} is {answer.reason}"
+
+
+def _witness_text(answer: Witness) -> str:
+    return answer.text if answer.certain else f"{answer.text}, if the conditions on data hold"
+
+
+def _reduction_axis(answer: Witness, v: Var) -> tuple[BlockRealize | None, Any]:
+    """The block of the witness that binds the loop to a reduction axis, and that axis."""
+    for a in answer.accesses:
+        for realize in a.realizes[:1]:
+            for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+                if iv.kind == "reduce" and _mentions(value, v):
+                    return realize, iv
+    return None, None
+
+
+def _mentions(e: Expr, v: Var) -> bool:
+    if type(e) is Var:
+        return e is v
+    return any(n is v for n in walk(e))
+
+
+def _other_loops(place: StmtSRef, realize: BlockRealize, word: str) -> str:
+    """The hint for a reduction loop: rfactor, or the loops that are bound to spatial axes alone."""
+    kinds: dict[Var, set[str]] = {}
+    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+        for n in walk(value):
+            if type(n) is Var:
+                kinds.setdefault(n, set()).add(iv.kind)
+    good = [v.name for v, k in kinds.items() if k == {"spatial"}]
+    name = place.node.loop_var.name
+    if not good:
+        return f"rfactor({name}, 0) first"
+    return f"rfactor({name}, 0) first, or make a loop bound to spatial axes {word}: {', '.join(good)}"
 
 
 def _surely_independent(place: StmtSRef) -> bool:
@@ -97,16 +208,109 @@ def _surely_independent(place: StmtSRef) -> bool:
     if realize is None or _may_be_aliased(place.home):
         return False
     apart = axes_apart(realize.block)
+    digits: list[Digit] = []
     for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
         if iv.var in apart:
             if value is v:
                 return True
             t = type(value)
             if t is not Var and t is not IntImm:
-                form = form_of(value)
-                if form is not None and v in form.terms and v in _determined(form, inner, v):
+                index = index_of(value)
+                if isinstance(index, Digit):
+                    digits.append(index)
+                elif index is not None and v in index.terms and v in _determined(index, inner, v):
                     return True
+    if digits:
+        # Digits of one number that leave nothing out tell its values apart.
+        base = digits[0].base
+        whole = complete([d for d in digits if same_form(d.base, base)])
+        return whole and v in base.terms and v in _determined(base, inner, v)
     return False
+
+
+def _surely_meets(place: StmtSRef) -> tuple[BlockRealize, Any] | None:
+    """The quick refusal: a block writes a cell that does not depend on the loop.  The axis that the loop
+    drives is returned with the block; the witness need not be known."""
+    loop: For = place.node
+    v = loop.loop_var
+    if type(loop.extent) is not IntImm or loop.extent.value < 2 or loop.step is not None:
+        return None
+    realize, inner = _single_block(loop.body, [])
+    if realize is None or realize.predicate is not TRUE:
+        return None
+    if any(type(f.extent) is not IntImm or f.extent.value < 1 for f in inner):
+        return None
+    axis = None
+    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+        if value is v and axis is None and iv.dom is not None:
+            if not (
+                type(iv.dom.min) is IntImm and type(iv.dom.extent) is IntImm and type(loop.min) is IntImm
+            ):
+                return None
+            if iv.dom.min.value > loop.min.value or iv.dom.extent.value < 2:
+                return None
+            axis = iv
+        elif type(value) is not Var or value is v:
+            return None
+    if axis is None:
+        return None
+    for a in accesses(realize.block):
+        if not a.is_write or a.indices is None or a.conditions or a.axes:
+            continue
+        forms = [form_of(i) for i in a.indices]
+        if all(f is not None and axis.var not in f.terms for f in forms):
+            return realize, axis
+    return None
+
+
+def _linear_independent(place: StmtSRef) -> bool:
+    """Whether linear equations over the loops leave no distance between iterations that meet."""
+    loop: For = place.node
+    cells = cells_below(loop)
+    if cells is None:
+        return False
+    aliased = aliased_params(place.home)
+    v = loop.loop_var
+    outside = outside_ranges(place)
+    for a, b in _pairs(cells, aliased):
+        found = distances(a, b, shared_loops(a, b), outside)
+        if found is not None and found.get(v, (1, 1)) != (0, 0):
+            return False
+    return True
+
+
+def _pairs(cells: list[Cell], aliased: frozenset[Any]) -> Iterator[tuple[Cell, Cell]]:
+    written = [c for c in cells if c.write]
+    for n, a in enumerate(written):
+        for b in cells:
+            if b.buffer is not a.buffer and not may_alias(a.buffer, b.buffer, aliased):
+                continue
+            if b.write and b is not a and any(b is w for w in written[:n]):
+                continue  # the pair was looked at the other way round
+            yield a, b
+
+
+def _linear_in_order(
+    place: StmtSRef, chain: Sequence[For], position: Mapping[Var, int], turned: Sequence[tuple[Var, Var]]
+) -> bool:
+    """Whether linear equations over the loops leave no meeting whose order the new nest turns round."""
+    cells = cells_below(chain[0])
+    if cells is None:
+        return False
+    moved = [f.loop_var for f in chain]
+    outside = outside_ranges(place)
+    for a, b in _pairs(cells, aliased_params(place.home)):
+        found = distances(a, b, shared_loops(a, b), outside)
+        if found is None:
+            continue
+        for x, y in turned:
+            (low_x, high_x), (low_y, high_y) = found[x], found[y]
+            if (high_x > 0 and low_y < 0) or (low_x < 0 and high_y > 0):
+                before = moved[: moved.index(x)]
+                after = [u for u in moved if position[u] < position[y]]
+                if all(found[u][0] <= 0 <= found[u][1] for u in (*before, *after)):
+                    return False
+    return True
 
 
 def _surely_in_order(place: StmtSRef, chain: Sequence[For], turned: Sequence[tuple[Var, Var]]) -> bool:
@@ -190,8 +394,9 @@ def _determined(form: Form, loops: Sequence[For], also: Var | None) -> set[Var]:
     for f in loops:
         v = f.loop_var
         if v in form.terms:
-            constant = type(f.extent) is IntImm and type(f.min) is IntImm
-            sizes[v] = f.extent.value - 1 if constant else inf
+            sizes[v] = inf
+            if type(f.extent) is IntImm and type(f.min) is IntImm:
+                sizes[v] = f.extent.value - 1
     reach = 0.0
     out: set[Var] = set()
     for v, k in sorted(((v, abs(form.terms[v])) for v in sizes), key=lambda item: item[1]):
@@ -200,115 +405,6 @@ def _determined(form: Form, loops: Sequence[For], also: Var | None) -> set[Var]:
         out.add(v)
         reach += k * sizes[v]
     return out
-
-
-def _dependent_pair(
-    loop: For, cells: list[Cell], aliased: frozenset[Any], place: StmtSRef
-) -> tuple[Cell, Cell, Interval] | None:
-    """Two accesses that may meet in different iterations of the loop."""
-    written = [c for c in cells if c.write]
-    v = loop.loop_var
-    outside: dict[Var, Interval] | None = None
-    for n, a in enumerate(written):
-        data = a.buffer.data
-        for b in cells:
-            if (
-                b.buffer is not a.buffer
-                and b.buffer.data is not data
-                and not may_alias(a.buffer, b.buffer, aliased)
-            ):
-                continue
-            if b.write and b is not a and any(b is w for w in written[:n]):
-                continue  # the pair was looked at the other way round
-            if outside is None:
-                outside = outside_ranges(place) if place.parent is not None else {}
-            found = distances(a, b, _shared(a, b), outside)
-            if found is not None:
-                low, high = found.get(v, (-inf, inf))
-                if low < 0 or high > 0:
-                    return a, b, (low, high)
-    return None
-
-
-def _shared(a: Cell, b: Cell) -> Sequence[tuple[Var, float, float]]:
-    """The loops around both accesses."""
-    if a is b or a.around is b.around:
-        return a.around
-    out = []
-    for x, y in zip(a.around, b.around, strict=False):
-        if x[0] is not y[0]:
-            break
-        out.append(x)
-    return out
-
-
-def _decide_carried(
-    place: StmtSRef, pair: tuple[Cell, Cell, Interval], word: str, rule: type[Refusal]
-) -> None:
-    loop: For = place.node
-    a, b, apart = pair
-    engine = _engine("loop_carried", place)
-    if engine is True:
-        return
-    v = loop.loop_var
-    found = find_conflict(place, [loop], lambda x, y: x.env[v] != y.env[v], apart)
-    note = None if found is None else describe_conflict(found, [loop])
-    if note is None and isinstance(engine, str):
-        note = engine
-    if note is None:
-        raise DependenceUnknown(
-            place.home,
-            at=[(loop, None)],
-            question=f"the iterations of loop `{v.name}` are independent",
-            access=_access_text(a if a.indices is None or None in a.indices else b),
-        )
-    block, axis = _reduction_axis(a, v)
-    if block is not None:
-        raise rule(
-            place.home,
-            at=[(loop, None), ((axis, v), "bound here")],
-            notes=[note],
-            hint=_other_loops(place, block, word),
-            loop=loop,
-            block=block,
-            word=word,
-        )
-    raise NotIndependent(place.home, at=[(loop, None)], notes=[note], loop=loop, word=word)
-
-
-def _access_text(cell: Cell) -> str:
-    what = "written" if cell.write else "read"
-    if cell.realize is not None:
-        return f'how {cell.buffer.name} is {what} in block "{cell.realize.block.name}"'
-    return f"how {cell.buffer.name} is {what}"
-
-
-def _reduction_axis(cell: Cell, v: Var) -> tuple[BlockRealize | None, Any]:
-    if cell.realize is not None:
-        for iv, value in zip(cell.realize.block.iter_vars, cell.realize.iter_values, strict=True):
-            if iv.kind == "reduce" and _mentions(value, v):
-                return cell.realize, iv
-    return None, None
-
-
-def _mentions(e: Expr, v: Var) -> bool:
-    if type(e) is Var:
-        return e is v
-    return any(n is v for n in walk(e))
-
-
-def _other_loops(place: StmtSRef, realize: BlockRealize, word: str) -> str:
-    """The hint for a reduction loop: rfactor, or the loops that are bound to spatial axes alone."""
-    kinds: dict[Var, set[str]] = {}
-    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
-        for n in walk(value):
-            if type(n) is Var:
-                kinds.setdefault(n, set()).add(iv.kind)
-    good = [v.name for v, k in kinds.items() if k == {"spatial"}]
-    name = place.node.loop_var.name
-    if not good:
-        return f"rfactor({name}, 0) first"
-    return f"rfactor({name}, 0) first, or make a loop bound to spatial axes {word}: {', '.join(good)}"
 
 
 # ---- reorder
@@ -324,189 +420,28 @@ def check_reorder(place: StmtSRef, chain: Sequence[For], order: Sequence[For]) -
     turned = [(x, y) for n, x in enumerate(moved) for y in moved[n + 1 :] if position[y] < position[x]]
     if not turned or _surely_in_order(place, chain, turned):
         return
-    cells = cells_below(top)
-    if cells is None:
-        cells = all_cells(top)
-    aliased = aliased_params(place.home)
-    outside: dict[Var, Interval] | None = None
-    written = [c for c in cells if c.write]
-    for n, a in enumerate(written):
-        for b in cells:
-            if b.buffer is not a.buffer and not may_alias(a.buffer, b.buffer, aliased):
-                continue
-            if b.write and b is not a and any(b is w for w in written[:n]):
-                continue
-            if outside is None:
-                outside = outside_ranges(place) if place.parent is not None else {}
-            found = distances(a, b, _shared(a, b), outside)
-            if found is None or not _turns(found, moved, position, turned):
-                continue
-            if _commutes(a, b, [v for v in moved if found[v] != (0, 0)]):
-                continue
-            _decide_reversed(place, chain, order, a, b)
-
-
-def _turns(
-    found: dict[Var, Interval],
-    moved: list[Var],
-    position: dict[Var, int],
-    turned: list[tuple[Var, Var]],
-) -> bool:
-    """Whether some distance within the intervals is positive in the old order and negative in the new."""
-    for x, y in turned:
-        low_x, high_x = found[x]
-        low_y, high_y = found[y]
-        if not ((high_x > 0 and low_y < 0) or (low_x < 0 and high_y > 0)):
-            continue
-        before = moved[: moved.index(x)]
-        after = [v for v in moved if position[v] < position[y]]
-        if all(found[v][0] <= 0 <= found[v][1] for v in (*before, *after)):
-            return True
-    return False
-
-
-def _commutes(a: Cell, b: Cell, loops: list[Var]) -> bool:
-    """Whether both accesses belong to one update by a commutative reducer, of a block that lets the
-    order of the loops free."""
-    realize = a.realize
-    if realize is None or b.realize is not realize or a.buffer is not b.buffer:
-        return False
-    if a.buffer not in reduced_buffers(realize.block):
-        return False
-    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
-        if iv.kind not in ("spatial", "reduce") and any(_mentions(value, v) for v in loops):
-            return False
-    return True
-
-
-def reduced_buffers(block: Block) -> frozenset[Any]:
-    """The buffers that the block only updates by ``X[i] = X[i] op value`` with a commutative, associative
-    ``op``; memoised on the block."""
-    memo = memo_of(block)
-    found: frozenset[Any] | None = memo.get("reduced")
-    if found is None:
-        found = memo["reduced"] = frozenset(_reduced(block))
-    return found
-
-
-def _reduced(block: Block) -> list[Any]:
-    stores: list[BufferStore] = []
-    stack: list[Any] = [block.body]
-    while stack:
-        s = stack.pop()
-        if type(s) is BufferStore:
-            stores.append(s)
-        elif type(s) is SeqStmt:
-            stack.extend(s.seq)
-        elif type(s) is For:
-            stack.append(s.body)
-        elif type(s) is IfThenElse:
-            stack.append(s.then_case)
-            if s.else_case is not None:
-                stack.append(s.else_case)
-        else:
-            return []
-    out = []
-    for s in stores:
-        if sum(1 for other in stores if other.buffer is s.buffer) != 1:
-            continue
-        value: Any = s.value
-        rest = None
-        if type(value) in _COMBINE:
-            if _is_load_of(value.a, s):
-                rest = value.b
-            elif _is_load_of(value.b, s):
-                rest = value.a
-        elif type(value) is Sub and _is_load_of(value.a, s):
-            rest = value.b
-        if rest is None or _reads(rest, s.buffer) or any(_reads(i, s.buffer) for i in s.indices):
-            continue
-        if any(_reads(n, s.buffer) for n in _other_expressions(block, s)):
-            continue
-        out.append(s.buffer)
-    return out
-
-
-def _other_expressions(block: Block, own: BufferStore) -> list[Any]:
-    """Values and conditions of the block outside the store."""
-    out: list[Any] = []
-    stack: list[Any] = [block.body]
-    while stack:
-        s = stack.pop()
-        if type(s) is BufferStore:
-            if s is not own:
-                out += [s.value, *s.indices]
-        elif type(s) is SeqStmt:
-            stack.extend(s.seq)
-        elif type(s) is For:
-            out += [s.min, s.extent]
-            stack.append(s.body)
-        elif type(s) is IfThenElse:
-            out.append(s.condition)
-            stack.append(s.then_case)
-            if s.else_case is not None:
-                stack.append(s.else_case)
-    return out
-
-
-def _is_load_of(e: Any, store: BufferStore) -> bool:
-    from tirscript.arith.linear import key_of
-
-    if type(e) is not BufferLoad or e.buffer is not store.buffer:
-        return False
-    return all(key_of(i) == key_of(j) for i, j in zip(e.indices, store.indices, strict=True))
-
-
-def _reads(e: Any, buffer: Any) -> bool:
-    return any(type(n) is BufferLoad and n.buffer.data is buffer.data for n in walk(e))
-
-
-def _decide_reversed(place: StmtSRef, chain: Sequence[For], order: Sequence[For], a: Cell, b: Cell) -> None:
-    engine = _engine("reorder_legal", place, chain, order)
-    if engine is True:
+    if _linear_in_order(place, chain, position, turned):
         return
-    old = [f.loop_var for f in chain]
-    new = [f.loop_var for f in order]
-
-    def turned(x: Any, y: Any) -> bool:
-        dx, dy = [x.env[v] for v in old], [y.env[v] for v in old]
-        nx, ny = [x.env[v] for v in new], [y.env[v] for v in new]
-        return (dx < dy and nx > ny) or (dx > dy and nx < ny)
-
-    found = find_conflict(place, chain, turned, None)
-    if found is None:
-        if isinstance(engine, str):
-            raise ReversedDependence(
-                place.home, at=[(f, None) for f in chain[:1]], notes=[engine], loops=_names(order)
-            )
+    answer = reorder_legal(
+        chain,
+        order,
+        outside_ranges(place),
+        aliased=aliased_params(place.home),
+        conditions=conditions_around(place),
+    )
+    if answer is None:
+        return
+    names = ", ".join([f"`{f.loop_var.name}`" for f in order])
+    if isinstance(answer, Unknown):
         raise DependenceUnknown(
-            place.home,
-            at=[(chain[0], None)],
-            question=f"{_names(order)} may be reordered",
-            access=_access_text(a if a.indices is None or None in a.indices else b),
+            place.home, at=[(top, None)], question=f"{names} may be reordered", what=_unknown_text(answer)
         )
-    first, second = found
-    if [first.env[v] for v in old] > [second.env[v] for v in old]:
-        first, second = second, first
-    note = describe_conflict((first, second), chain)
     raise ReversedDependence(
         place.home,
-        at=[(chain[0], None)],
-        notes=[f"{note}; the new order runs them the other way round"],
-        loops=_names(order),
+        at=[(top, None)],
+        notes=[f"{_witness_text(answer)}; the new order runs them the other way round"],
+        loops=names,
     )
-
-
-def _names(loops: Sequence[For]) -> str:
-    return ", ".join([f"`{f.loop_var.name}`" for f in loops])
-
-
-# ---- the general engine
-
-
-def _engine(question: str, place: StmtSRef, *args: Any) -> bool | str | None:
-    """What ``analysis.dependence`` answers: True (legal), a witness as text, or None (unknown)."""
-    return None
 
 
 # ---- cover

@@ -26,7 +26,7 @@ class _Handle:
         self.function = function
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.token is self.token  # type: ignore[attr-defined]
+        return type(other) is type(self) and other.token is self.token
 
     def __hash__(self) -> int:
         return id(self.token)

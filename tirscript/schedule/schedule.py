@@ -129,7 +129,7 @@ class Schedule(Later):
 
     @property
     def func_working_on(self) -> GlobalVar | None:
-        """The function in which block names are looked up; None where several are there and none is ``main``."""
+        """The function that block names are looked up in; None where none of several is ``main``."""
         name = self._state.working
         return None if name is None else self._state.functions[name].var
 

@@ -94,7 +94,7 @@ def _enter(root: Stmt, index: Index, home: FunctionState) -> None:
             stack.append((s.body, StmtSRef(s, parent, slot, home), 0))
 
 
-def _with_child(s: Any, slot: int, child: Stmt) -> Stmt:
+def with_child(s: Any, slot: int, child: Stmt) -> Stmt:
     """A copy of the statement with another child."""
     t = type(s)
     if t is For:
@@ -225,7 +225,7 @@ class ScheduleState:
         node = new
         p, k = parent, slot
         while p is not None:
-            node = p.node = _with_child(p.node, k, node)
+            node = p.node = with_child(p.node, k, node)
             k = p.seq_index
             p = p.parent
         home.func = PrimFunc(func.params, func.buffer_map, node, func.ret_type, func.attrs, func.span)

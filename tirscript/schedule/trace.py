@@ -350,4 +350,6 @@ def plain(value: Any) -> Any:
         return value.name
     if isinstance(value, Expr):
         return argument(value)
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a NumPy scalar
+        return value.item()
     return value

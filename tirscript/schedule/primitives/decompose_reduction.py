@@ -52,17 +52,24 @@ from tirscript.ir.stmt import (
 )
 from tirscript.ir.visitor import buffer_exprs, free_vars, fresh_copy, substitute
 
-from ..cells import Cell, all_cells, cells_below, distances, index_of, may_alias
-from ..cells import _cell as cell_of
-from ..cells import _compose as compose
+from ..cells import (
+    Cell,
+    all_cells,
+    cell_of,
+    cells_below,
+    compose,
+    distances,
+    index_of,
+    may_alias,
+    shared_loops,
+)
 from ..errors import Refusal, describe
-from ..legality import aliased_params, outside_ranges
-from ..legality import check_axes_cover as check_cover_of
+from ..legality import aliased_params, check_axes_cover, outside_ranges
 from ..names import free_name, names_around, names_inside
 from ..refs import BlockRV, StmtSRef, block_token
 from ..resolve import block_place, loop_place
 from ..rewriting import put
-from ..state import ScheduleState, _with_child
+from ..state import ScheduleState, with_child
 from ..trace import InstructionKind
 
 
@@ -172,7 +179,7 @@ def check(state: ScheduleState, block: Any, loop: Any) -> Plan:
     plan = Plan(bp, lp, path, loops, guards)
     if state.enable_check:
         _check_repeats(plan, spatial, reduce)
-        check_cover_of(lp, realize, "decomposed")
+        check_axes_cover(lp, realize, "decomposed")
         _check_own(plan)
         _check_others(plan)
     return plan
@@ -288,14 +295,14 @@ def _check_own(plan: Plan) -> None:
     b = realize.block
     if _simple(b):
         return
-    axes = []
+    axes: list[tuple[Var, float, float]] = []
     for iv in b.iter_vars:
         if iv.kind != "reduce" and iv.dom is not None:
-            low, extent = getattr(iv.dom.min, "value", None), getattr(iv.dom.extent, "value", None)
-            known = low is not None and extent is not None
-            axes.append(
-                (iv.var, low, low + max(extent, 1) - 1) if known else (iv.var, float("-inf"), float("inf"))
-            )
+            low, high = float("-inf"), float("inf")
+            if type(iv.dom.min) is IntImm and type(iv.dom.extent) is IntImm:
+                low = iv.dom.min.value
+                high = low + max(iv.dom.extent.value, 1) - 1
+            axes.append((iv.var, low, high))
     reduced = tuple([(iv.var, float("-inf"), float("inf")) for iv in b.iter_vars if iv.kind == "reduce"])
     aliased = aliased_params(plan.block.home)
     every = [c._replace(around=(*axes, *reduced, *c.around)) for c in [cell_of(a, None) for a in accesses(b)]]
@@ -354,7 +361,7 @@ def _check_others(plan: Plan) -> None:
     around = tuple([(p.node.loop_var, *_range(p.node)) for p in reversed(plan.path) if type(p.node) is For])
     first = [
         c._replace(
-            indices=None if c.indices is None else tuple([_composed(i, env) for i in c.indices]),
+            indices=None if c.indices is None else tuple([compose(i, env) for i in c.indices]),
             around=(*around, *c.around),
         )
         for c in _init_cells(realize.block)
@@ -366,12 +373,7 @@ def _check_others(plan: Plan) -> None:
         for a in first:
             if not (a.write or other.write) or not may_alias(a.buffer, other.buffer, aliased):
                 continue
-            shared = []
-            for x, y in zip(a.around, other.around, strict=False):
-                if x[0] is not y[0]:
-                    break
-                shared.append(x)
-            found = distances(a, other, shared, outside_ranges(plan.loop))
+            found = distances(a, other, shared_loops(a, other), outside_ranges(plan.loop))
             if found is None:
                 continue
             before = not mine or n < mine[0]
@@ -385,12 +387,6 @@ def _check_others(plan: Plan) -> None:
                     other=what,
                     buffer=a.buffer,
                 )
-
-
-def _composed(index: Any, env: dict[Var, Any]) -> Any:
-    if index is None or any(v in env and env[v] is None for v in getattr(index, "terms", {})):
-        return None
-    return compose(index, env)
 
 
 def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
@@ -407,7 +403,7 @@ def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
     )
     slot = plan.block.seq_index
     for p in plan.path:
-        update = _with_child(p.node, slot, update)
+        update = with_child(p.node, slot, update)
         slot = p.seq_index
     state.replace(plan.loop, seq(nest, update))
     return BlockRV(init_label, home.name)
@@ -478,10 +474,10 @@ def _init_block(b: Block, label: BlockLabel, axes: list[IterVar]) -> Block:
     used = free_vars(b.init)
     views = tuple([m for m in b.match_buffers if m.buffer.data in used])
     if uses_declared(b) and not _visible(b.init):
-        reads, writes = (), b.writes
+        regions: Regions = (), b.writes
     else:
-        reads, writes = _points(b, True) or infer_regions(axes, b.init, None, (), views)
-    made = Block(label, tuple(axes), reads, writes, b.init, None, (), views, b.annotations, b.span)
+        regions = _points(b, True) or infer_regions(axes, b.init, None, (), views)
+    made = Block(label, tuple(axes), *regions, b.init, None, (), views, b.annotations, b.span)
     if views:
         # Views are defined by the block: each block needs its own.
         copy = fresh_copy(made)
@@ -496,8 +492,8 @@ def _init_block(b: Block, label: BlockLabel, axes: list[IterVar]) -> Block:
     return Block(
         label,
         tuple(new_axes),
-        tuple([_renamed(r, fresh) for r in reads]),
-        tuple([_renamed(r, fresh) for r in writes]),
+        tuple([_renamed(r, fresh) for r in regions[0]]),
+        tuple([_renamed(r, fresh) for r in regions[1]]),
         init,
         None,
         (),

@@ -33,13 +33,13 @@ from tirscript.ir.expr import IntImm, Var
 from tirscript.ir.stmt import For
 from tirscript.ir.visitor import free_vars
 
-from ..errors import BadValue, Refusal
+from ..errors import BadValue, Refusal, describe
 from ..legality import check_reorder
 from ..refs import StmtSRef
 from ..resolve import loop_place
 from ..state import ScheduleState
 from ..trace import InstructionKind
-from .fuse import NoLoops, NotPerfectlyNested, describe
+from .fuse import NoLoops, NotPerfectlyNested
 
 
 class DuplicateLoop(BadValue):

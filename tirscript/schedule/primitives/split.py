@@ -85,8 +85,8 @@ class FactorsTooSmall(BadValue):
 class PredicateNeeded(Refusal):
     code = "predicate-needed"
     template = (
-        "loop `{loop}` needs a guard, which disable_predication forbids: its extent {extent} is not known to be "
-        "a multiple of {product}"
+        "loop `{loop}` needs a guard, which disable_predication forbids: its extent {extent} is not known to "
+        "be a multiple of {product}"
     )
     hint_template = "choose factors that divide the extent"
 
@@ -365,7 +365,7 @@ def _ranges(place: StmtSRef) -> dict[Var, tuple[float, float]]:
     """Ranges of all loops around the place and below it."""
     from ..legality import outside_ranges
 
-    out = outside_ranges(place)
+    out: dict[Var, tuple[float, float]] = {**outside_ranges(place)}
     stack: list[Any] = [place.node]
     while stack:
         s = stack.pop()
