@@ -1339,3 +1339,78 @@ def causal(A: T.Buffer((6, 6), "float32"), O: T.Buffer((6, 6), "float32")):
 
 
 case(causal, lambda r: ([a := floats(r, 6, 6), out(6, 6)], [a, np.tril(a)]))
+
+
+@T.prim_func
+def guard_and_break(A: T.Buffer((20,), "int32"), O: T.Buffer((20,), "int32")):
+    for i in range(20):
+        if A[i] > 5:
+            break
+        if i < 15:
+            O[i] = A[i]
+
+
+def _guard_and_break(r):
+    a, want = floats(r, 20, dtype="int32"), out(20, dtype="int32")
+    a[:9], a[9] = np.minimum(a[:9], 5), 7
+    want[:9] = a[:9]
+    return [a, out(20, dtype="int32")], [a, want]
+
+
+case(guard_and_break, _guard_and_break)
+
+
+# ---- threads, other memory
+
+
+@T.prim_func
+def launched(A: T.Buffer((12,), "float32"), O: T.Buffer((12,), "float32")):
+    with T.launch_thread("blockIdx.x", 3) as b, T.launch_thread("threadIdx.x", 4) as t:
+        O[b * 4 + t] = A[b * 4 + t] + T.float32(1)
+
+
+case(launched, lambda r: ([a := floats(r, 12), out(12)], [a, a + 1]))
+
+
+@T.prim_func
+def thread_local_memory(A: T.Buffer((4, 3), "float32"), O: T.Buffer((4, 3), "float32")):
+    S = T.alloc_buffer((4, 3), "float32", scope="shared")
+    L = T.alloc_buffer((3,), "float32", scope="local")
+    for t in T.thread_binding(4, thread="threadIdx.x"):
+        for j in range(3):
+            L[j] = A[t, j]
+            S[t, j] = L[j]
+        for j in range(3):
+            O[t, j] = S[t, 2 - j] + L[j]
+
+
+case(thread_local_memory, lambda r: ([a := floats(r, 4, 3), out(4, 3)], [a, a[:, ::-1] + a]))
+
+
+@T.prim_func
+def strided_allocation(A: T.Buffer((3, 4), "float32"), O: T.Buffer((4, 3), "float32")):
+    B = T.alloc_buffer((3, 4), "float32", strides=[1, 5])
+    for i, j in T.grid(3, 4):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj]
+    for j, i in T.grid(4, 3):
+        with T.block("O"):
+            vj, vi = T.axis.remap("SS", [j, i])
+            O[vj, vi] = B[vi, vj]
+
+
+case(strided_allocation, lambda r: ([a := floats(r, 3, 4), out(4, 3)], [a, a.T]))
+
+
+@T.prim_func
+def realized(A: T.Buffer((8,), "float32"), O: T.Buffer((8,), "float32")):
+    B_data = T.allocate([16], "float32", "global")
+    B = T.decl_buffer((4, 4), "float32", data=B_data, elem_offset=0)
+    for i in range(8):
+        B[i // 4, i % 4] = A[i]
+    for i in range(8):
+        O[i] = B[(7 - i) // 4, (7 - i) % 4]
+
+
+case(realized, lambda r: ([a := floats(r, 8), out(8)], [a, a[::-1]]))

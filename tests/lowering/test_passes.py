@@ -2,7 +2,7 @@
 
 import pytest
 
-from tirscript.diagnostics import LowerError
+from tirscript.diagnostics import LowerError, NotYetError
 from tirscript.ir.equal import assert_structural_equal
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import walk
@@ -519,3 +519,36 @@ def test_a_negative_step_is_refused():
     bad = before.replace(body=loop.replace(step=const_int(-1)))
     with pytest.raises(LowerError, match="step of loop `i` is -1"):
         lower_function(bad)
+
+
+def test_a_thread_axis_inside_itself_is_the_same_thread():
+    @T.prim_func
+    def before(A: T.Buffer((8,), "int32"), B: T.Buffer((4,), "int32")):
+        for t in T.thread_binding(8, thread="threadIdx.x"):
+            for u in T.thread_binding(8, thread="threadIdx.x"):
+                A[u] = t
+            for u in T.thread_binding(4, thread="threadIdx.x"):
+                B[u] = t
+
+    @T.prim_func
+    def expected(A: T.Buffer((8,), "int32"), B: T.Buffer((4,), "int32")):
+        for t in range(8):
+            A[t] = t
+            if t < 4:
+                B[t] = t
+
+    check("lower_thread_binding", before, expected)
+
+
+def test_threads_that_exchange_values_are_refused():
+    @T.prim_func
+    def before(A: T.Buffer((8,), "int32")):
+        S = T.alloc_buffer((8,), "int32", scope="shared")
+        for t in T.thread_binding(8, thread="threadIdx.x"):
+            S[t] = A[t]
+            A[t] = S[7 - t]
+
+    with pytest.raises(NotYetError) as caught:
+        lower_function(before)
+    assert "`S` in shared memory" in str(caught.value)
+    assert 'for t in T.thread_binding(8, thread="threadIdx.x"):' in str(caught.value)

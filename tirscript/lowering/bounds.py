@@ -39,7 +39,7 @@ from tirscript.ir.expr import (
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.stmt import For
 
-from .fold import add, is_exact, same, sub
+from .fold import add, is_exact, reads_memory, same, sub
 
 Interval = tuple[int | None, int | None]
 UNKNOWN: Interval = (None, None)
@@ -233,9 +233,12 @@ class Facts:
         return is_exact(condition) and _ask(self, condition)
 
     def within(self, conditions: Iterable[Expr]) -> list[Expr]:
-        """Add conditions; the list before, for ``holds`` to be put back."""
+        """Add conditions; the list before, for ``holds`` to be put back.
+
+        What reads memory is left out: it need not hold any more after a store.
+        """
         old = self.holds
-        self.holds = [*old, *conditions]
+        self.holds = [*old, *[c for c in conditions if not reads_memory(c)]]
         return old
 
 

@@ -14,6 +14,7 @@ from tirscript.ir.visitor import fresh_copy
 
 from .fold import add, conjunction, conjuncts, const_of, flat, floordiv, is_exact, is_true, sub
 from .footprint import Span, loop_span
+from .unroll_loop import leaves
 
 BUDGET = 2_048  # nodes of a loop that may be copied
 
@@ -35,7 +36,7 @@ def _visit(n: Any, outer: frozenset[Var]) -> Any:
     if type(n) is For:
         body = _visit(n.body, outer | {n.loop_var})
         n = n if body is n.body else n.replace(body=body)
-        return _cut(n, outer) if n.kind in ("serial", "parallel") else n
+        return _cut(n, outer) if n.kind in ("serial", "parallel") and not leaves(n.body) else n
     return flat(n.map_children(lambda c: _visit(c, outer)))
 
 

@@ -13,6 +13,7 @@ from .loop_partition import loop_partition
 from .lower_init_block import lower_init_block
 from .lower_match_buffer import lower_match_buffer
 from .lower_opaque_block import lower_opaque_block
+from .lower_thread_binding import lower_thread_binding
 from .plan_buffer_allocation import plan_buffer_allocation
 from .remove_no_op import remove_no_op
 from .serialize_dependent_loops import serialize_dependent_loops
@@ -28,6 +29,7 @@ PASSES: tuple[Pass, ...] = (
     convert_blocks_to_opaque,
     lower_match_buffer,
     lower_opaque_block,
+    lower_thread_binding,
     loop_partition,
     simplify,
     plan_buffer_allocation,

@@ -29,7 +29,7 @@ def _visit(n: Any) -> Any:
 
 def _unroll(s: For) -> Stmt:
     count = const_of(s.extent)
-    if count is None or _leaves(s.body):
+    if count is None or leaves(s.body):
         return s
     if count <= 0:
         return Evaluate(const_int(0), span=s.span)
@@ -44,7 +44,7 @@ def _unroll(s: For) -> Stmt:
     return seq(*copies)
 
 
-def _leaves(body: Stmt) -> bool:
+def leaves(body: Stmt) -> bool:
     """Whether the body leaves this loop, or an iteration of it, early."""
     stack: list[Any] = [body]
     while stack:
