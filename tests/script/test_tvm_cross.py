@@ -7,11 +7,13 @@ Without apache-tvm (see ``tvm_helper.peer``) these tests are skipped.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from tests.corpus import CORPUS
 from tests.script.test_print_roundtrip import TEXTS, quiet_parse
 from tests.script.tvm_helper import normalize, peer, spelled_out, through_tvm
 from tirscript.diagnostics import NotYetError, TirscriptError
@@ -39,7 +41,8 @@ class Outcome:
         parsed = len(self.equal) + len(self.unreadable) + len(self.different) + len(self.unfaithful)
         return (
             f"parsed by TVM: {parsed}; constructs that TVM lacks: {len(self.lacking)}; "
-            f"refused by TVM: {len(self.refused)}; equal: {len(self.equal)}; different: {len(self.different)}; "
+            f"refused by TVM: {len(self.refused)}; equal: {len(self.equal)}; "
+            f"different: {len(self.different)}; "
             f"TVM's print not read here: {len(self.unreadable)}, not even by TVM: {len(self.unfaithful)}"
         )
 
@@ -76,18 +79,37 @@ def report(title: str, out: Outcome, capsys: pytest.CaptureFixture[str]) -> None
         print(f"\n{title}: {out.summary()}")
 
 
+def assert_agreed(out: Outcome) -> None:
+    for found in (out.refused, out.unreadable, out.different):
+        assert not found, "\n\n".join(f"{k}: {v}" for k, v in found.items())
+
+
 def test_programs_of_this_project(capsys: pytest.CaptureFixture[str]) -> None:
     out = cross({name: quiet_parse(text) for name, text in TEXTS.items()})
     report("printed programs", out, capsys)
-    assert not out.refused, "\n\n".join(f"{k}: {v}" for k, v in out.refused.items())
-    assert not out.unreadable, "\n\n".join(f"{k}: {v}" for k, v in out.unreadable.items())
-    assert not out.different, "\n\n".join(f"{k}: {v}" for k, v in out.different.items())
+    assert_agreed(out)
     assert out.lacking.keys() == {
         "allocations",  # a pointer without a buffer
         "atomics",
+        "constants",  # of uint64 above the largest int64
         "integer_mathematics",  # T.pow of integers
         "old_buffer_fields",
         "predicated",
         "realize",
     }
+    # Where TVM does not read its own print: symbolic int64 extents become type variables, a comparison of
+    # comparisons loses its brackets, strings with line ends go into metadata that it does not read.
+    assert out.unfaithful == ["symbolic", "bools", "strings"]
     assert len(out.equal) >= 40
+
+
+def test_the_corpus(capsys: pytest.CaptureFixture[str]) -> None:
+    programs = {}
+    for name, entry in CORPUS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            programs[name] = entry.program()
+    out = cross(programs)
+    report("corpus", out, capsys)
+    assert_agreed(out)
+    assert len(out.equal) > 0.85 * len(programs)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from tirscript.arith import simplify
 from tirscript.diagnostics import deep_recursion
 from tirscript.ir import dtype as dt
 from tirscript.ir.expr import (
@@ -44,9 +45,11 @@ from tirscript.ir.expr import (
     Mul,
     Not,
     Or,
+    Range,
     Select,
     StringImm,
     Sub,
+    Var,
     const_int,
 )
 from tirscript.ir.function import PrimFunc
@@ -64,6 +67,7 @@ from tirscript.ir.stmt import (
     Stmt,
     seq,
 )
+from tirscript.ir.visitor import substitute
 
 _CHILD = r"""
 import json, sys
@@ -134,27 +138,51 @@ def through_tvm(texts: Sequence[str]) -> list[Answer]:
 
 
 _ALLOC = re.compile(r"T\.alloc_(shared|local)\((.*)\)$", re.MULTILINE)
-_TARGET = re.compile(r"\"\w+\": T\.target\(\{.*?\}\)(, )?")
-
-
-_DIMS = re.compile(r"T\.Buffer\(\(([^()]*)\)")
-
-
-def _quoted(found: re.Match[str]) -> str:
-    """A shape with a quoted extent, with all extents quoted: a bare name may mean a quoted one."""
-    dims = [d.strip() for d in found[1].split(",") if d.strip()]
-    if not any(d.startswith('"') for d in dims):
-        return found[0]
-    return f"T.Buffer(({', '.join([d if d[0] == chr(34) else chr(34) + d + chr(34) for d in dims])},)"
+_TARGET = re.compile(r'"\w+": T\.target\(\{.*?\}\)(, )?')
+_VIEW = re.compile(r"^( *\w+) = (\w+)\.view\((.*)\)$", re.MULTILINE)
+_SHAPE = re.compile(r"T\.Buffer\(\(((?:[^()]|\([^()]*\))*)\)")
+_VARS = re.compile(r"^ *(\w+(?:, \w+)*) = T\.int32\(\)(?:, T\.int32\(\))*\n", re.MULTILINE)
 
 
 def spelled_out(text: str) -> str:
     """TVM's print with the shorthands of its own dialect written out."""
     text = _ALLOC.sub(lambda m: f'T.alloc_buffer({m[2]}, scope="{m[1]}")', text)
-    text = _DIMS.sub(_quoted, text)
+    text = _VIEW.sub(lambda m: f"{m[1]} = {_view(text, m[2], m[3])}", text)
     text = text.replace("T.handle().ty", '"handle"').replace('T.dp4a("int32", ', "T.dp4a(")
     # TVM fills a target in with what its own build knows.
-    return _TARGET.sub("", text)
+    return _TARGET.sub(
+        "", "".join(_symbolic(part) for part in re.split(r"(?=^ *def )", text, flags=re.MULTILINE))
+    )
+
+
+def _view(text: str, buffer: str, shape: str) -> str:
+    """``B.view(4, 4)``: the memory of B in another shape."""
+    declared = re.search(
+        rf"\b{buffer}(?:: T\.Buffer| = T\.\w+)\((.*?)\)(?:$|[,:] ?\w*:|\) *->|\):)", text, re.MULTILINE
+    )
+    fields = declared[1] if declared else ""
+    dtype = re.search(r'\), "(\w+)"', fields)
+    scope = re.search(r'scope="([\w.]+)"', fields)
+    shown = f', "{dtype[1]}"' if dtype else ""
+    return f"T.decl_buffer(({shape},){shown}, data={buffer}.data{f', scope={scope[0][6:]}' if scope else ''})"
+
+
+def _symbolic(text: str) -> str:
+    """A function with quoted extents: all extents quoted, for a bare name may mean a quoted one, and the
+    names not declared once more in the body."""
+    head, newline, body = text.partition("\n")
+    if not re.search(r'T\.Buffer\(\((?:[^()]|\([^()]*\))*"', head):
+        return text
+
+    def quoted(found: re.Match[str]) -> str:
+        dims = [d.strip() for d in found[1].split(",") if d.strip()]
+        return (
+            f"T.Buffer(({' '.join([(d if d[0] == chr(34) else chr(34) + d + chr(34)) + ',' for d in dims])})"
+        )
+
+    names = set(re.findall(r"[A-Za-z_]\w*", " ".join(_SHAPE.findall(head))))
+    body = _VARS.sub(lambda m: "" if names.issuperset(m[1].split(", ")) else m[0], body)
+    return _SHAPE.sub(quoted, head) + newline + body
 
 
 # ---- modulo TVM's folding
@@ -166,8 +194,19 @@ def normalize(obj: Any) -> Any:
         if isinstance(obj, IRModule):
             return IRModule({k: normalize(f) for k, f in sorted(obj.items())}, _attrs(obj.attrs))
         if isinstance(obj, PrimFunc):
-            return obj.replace(body=_fold(obj.body), attrs=_attrs(obj.attrs))
+            f = _unprinted(obj)
+            return f.replace(body=_fold(f.body), attrs=_attrs(f.attrs))
         return _fold(obj)
+
+
+def _unprinted(f: PrimFunc) -> PrimFunc:
+    """Parameters without what TVM does not print: its default alignment, an offset that is a variable."""
+    buffers: dict[Buffer, Buffer] = {}
+    for b in f.buffer_map.values():
+        offset = None if type(b.elem_offset) is Var else b.elem_offset
+        buffers[b] = b.replace(align=0 if b.align == 64 else b.align, elem_offset=offset)
+    mapping = {v: buffers[b] for v, b in f.buffer_map.items()}
+    return f.replace(buffer_map=mapping, body=substitute(f.body, {}, buffers))
 
 
 def _attrs(attrs: Any) -> dict[str, Any]:
@@ -337,6 +376,8 @@ def _call(n: Call) -> Expr:
     if isinstance(n.op, str) and n.op.startswith("call_llvm") and isinstance(args[0], StringImm):
         # TVM keeps the number of the intrinsic, without the dtypes in its name.
         return n.replace(args=(StringImm(_LLVM_SUFFIX.sub("", args[0].value)), *args[1:]))
+    if n.op in ("tvm_call_packed", "tvm_call_cpacked"):
+        return n.replace(op=n.op[4:])  # type: ignore[index]
     if n.op == "tvm_storage_sync" and len(args) == 1:
         return n.replace(args=(args[0], const_int(0, "bool"), const_int(-1)))
     return n
@@ -360,6 +401,15 @@ def _join(first: Stmt, rest: Stmt) -> Stmt:
     return seq(first, rest)
 
 
+def _loop(n: For) -> Any:
+    """TVM simplifies the difference of a loop's ends."""
+    return _annotated(n if isinstance(n.extent, IntImm) else n.replace(extent=simplify(n.extent)))
+
+
+def _range(n: Range) -> Range:
+    return Range(simplify(n.min), simplify(n.extent))
+
+
 def _annotated(n: Any) -> Any:
     return n.replace(annotations=_attrs(n.annotations)) if n.annotations else n
 
@@ -375,5 +425,6 @@ _RULES: dict[type, Any] = {
     LT: _comparison(lambda a, b: a < b), LE: _comparison(lambda a, b: a <= b),
     GT: _comparison(lambda a, b: a > b), GE: _comparison(lambda a, b: a >= b),
     And: _and, Or: _or, Not: _not, Cast: _cast, Call: _call, SeqStmt: _seq,
-    For: _annotated, Block: _annotated, AttrStmt: _attr_stmt,
+    For: _loop,
+    Range: _range, Block: _annotated, AttrStmt: _attr_stmt,
 }  # fmt: skip

@@ -14,10 +14,25 @@ from typing import Any
 from tirscript.diagnostics import NotYetError, TirscriptError, did_you_mean
 from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import BufferLoad, Call, Expr, GlobalVar, IntImm, Let
+from tirscript.ir.expr import (
+    BinaryOp,
+    BufferLoad,
+    Call,
+    Div,
+    Expr,
+    FloatImm,
+    FloorDiv,
+    FloorMod,
+    GlobalVar,
+    IntImm,
+    IterVar,
+    Let,
+    Mod,
+)
 from tirscript.ir.stmt import (
     Allocate,
     AllocateConst,
+    AttrStmt,
     BufferRealize,
     BufferStore,
     DeclBuffer,
@@ -25,6 +40,7 @@ from tirscript.ir.stmt import (
     LetStmt,
 )
 
+from .constants import float_text
 from .core import ExprPrinter, Printer, StmtPrinter
 from .expr import EXPRS, Table, arguments
 from .stmt import STMTS, StmtTable, var_type_text
@@ -97,6 +113,9 @@ _ABSENT = frozenset(
 _ABSENT_DTYPES = frozenset({"int2", "uint2", "int1", "uint1", "int4", "uint4"})
 
 
+_FLOAT32_MAX = 3.4028234663852886e38
+
+
 def _name(p: Printer, b: Buffer) -> str:
     return p.names.get(b) or p.free(b)
 
@@ -112,6 +131,29 @@ def _store(p: Printer, s: BufferStore, last: bool) -> None:
         raise lacks("predicated stores")
     target = f"{_name(p, s.buffer)}[{arguments(p, s.indices) or '()'}]"
     p.header(s, f"{target} = {p.expr(s.value)}")
+
+
+def _float(p: Printer, e: FloatImm, outer: int) -> str:
+    text = float_text(e.value, e.dtype)
+    if text[-1].isdigit() and abs(float(text)) > _FLOAT32_MAX:
+        if e.dtype == "float64":
+            raise lacks("float64 constants beyond the range of float32")
+        # TVM does not round: the shortest text of the largest value would be above it.
+        text = repr(e.value)
+    return f"T.{e.dtype}({text})"
+
+
+def _quotient(kind: type[BinaryOp]) -> ExprPrinter:
+    show = EXPRS[kind]
+
+    def checked(p: Printer, e: BinaryOp, outer: int) -> str:
+        if isinstance(e.b, (IntImm, FloatImm)) and e.b.value == 0:
+            raise lacks("division by the constant zero")
+        if kind is not Div and dt.is_float(e.dtype):
+            raise lacks("floor division of floats")
+        return show(p, e, outer)
+
+    return checked
 
 
 def _let_expr(p: Printer, e: Let, outer: int) -> str:
@@ -143,7 +185,10 @@ def _int(p: Printer, e: IntImm, outer: int) -> str:
 def _let(p: Printer, s: LetStmt, last: bool) -> None:
     value = p.expr(s.value)
     name = p.define(s.var, s.var.name)
-    p.header(s, f"{name}: T.let[{var_type_text(s.var)}] = {value}")
+    # The type of a pointer to nothing known is that of its value.
+    untyped = s.var.dtype == "handle" and s.var.pointee is None
+    kind = "T.let" if untyped else f"T.let[{var_type_text(s.var)}]"
+    p.header(s, f"{name}: {kind} = {value}")
     p.stmts[type(s.body)](p, s.body, last)
 
 
@@ -188,6 +233,13 @@ def _decl_buffer(p: Printer, s: DeclBuffer, last: bool) -> None:
     p.stmts[type(s.body)](p, s.body, last)
 
 
+def _attr(p: Printer, s: AttrStmt, last: bool) -> None:
+    axis = s.node
+    if type(axis) is IterVar and s.key != "thread_extent" and axis.var not in p.names:
+        p.line(f"{p.define(axis.var, axis.var.name)} = T.{axis.var.dtype}()")
+    STMTS[AttrStmt](p, s, last)
+
+
 def _evaluate(p: Printer, s: Evaluate, last: bool) -> None:
     value = s.value
     if type(value) is Call and value.op == "ret":
@@ -209,6 +261,11 @@ _EXPRS = Table({
     **EXPRS,
     GlobalVar: lambda p, e, outer: f"Module.{e.name}",
     IntImm: _int,
+    FloatImm: _float,
+    Div: _quotient(Div),
+    Mod: _quotient(Mod),
+    FloorDiv: _quotient(FloorDiv),
+    FloorMod: _quotient(FloorMod),
     BufferLoad: _load,
     Let: _let_expr,
     Call: _call,
@@ -220,6 +277,7 @@ _STMTS = StmtTable({
     Allocate: _allocate,
     DeclBuffer: _decl_buffer,
     Evaluate: _evaluate,
+    AttrStmt: _attr,
     AllocateConst: _absent("T.allocate_const"),
     BufferRealize: _absent("T.realize"),
 })  # fmt: skip

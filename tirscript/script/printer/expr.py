@@ -193,9 +193,9 @@ def _select(p: Printer, e: Select, outer: int) -> str:
 
 def _cast(p: Printer, e: Cast, outer: int) -> str:
     value = e.value
+    text = p.exprs[type(value)](p, value, 0)
     # Of a bare number the parser would make a constant of the dtype.
-    text = f"T.int32({value.value})" if _is_literal(value) else p.exprs[type(value)](p, value, 0)
-    return f'T.Cast("{e.dtype}", {text})'
+    return f'T.Cast("{e.dtype}", T.int32({text}))' if _is_literal(value) else f'T.Cast("{e.dtype}", {text})'
 
 
 def _broadcast(p: Printer, e: Broadcast, outer: int) -> str:
@@ -349,9 +349,20 @@ def _range(p: Printer, e: Range, outer: int) -> str:
     return f"T.Range({p.expr(e.min)}, {end_text(p, e.min, e.extent)})"
 
 
+# TVM's words for the kinds of axes.
+_AXIS_KINDS = {
+    "spatial": "DataPar",
+    "reduce": "CommReduce",
+    "scan": "Ordered",
+    "opaque": "Opaque",
+    "thread": "ThreadIndex",
+}
+
+
 def iter_var_text(p: Printer, iv: IterVar) -> str:
     dom = "None" if iv.dom is None else _range(p, iv.dom, 0)
-    return f"T.iter_var({_var(p, iv.var, 0)}, {dom}, {quote(iv.kind)}, {quote(iv.thread_tag)})"
+    kind = _AXIS_KINDS.get(iv.kind, iv.kind)
+    return f"T.iter_var({_var(p, iv.var, 0)}, {dom}, {quote(kind)}, {quote(iv.thread_tag)})"
 
 
 def _buffer(p: Printer, e: Buffer, outer: int) -> str:

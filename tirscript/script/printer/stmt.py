@@ -30,7 +30,7 @@ from tirscript.ir.stmt import (
 from .core import Printer, StmtPrinter
 from .expr import arguments, end_text, indices_text, is_statement_call
 from .names import quote
-from .value import buffer_text, constant_data_text, dict_text, value_text
+from .value import allocation_text, buffer_text, constant_data_text, dict_text, value_text
 
 
 class StmtTable(dict[type, StmtPrinter]):
@@ -335,7 +335,7 @@ def print_block(p: Printer, b: Block, realize: BlockRealize | None, implicit: bo
     if b.annotations:
         p.line(f"{p.words['block_attr']}({dict_text(p, b.annotations)})")
     for buffer, name in allocations:
-        p.header(buffer, f"{name} = {p.words['alloc_buffer']}({buffer_text(p, buffer, False)})")
+        p.header(buffer, f"{name} = {p.words['alloc_buffer']}({allocation_text(p, buffer)})")
     for m in b.match_buffers:
         _match_buffer(p, m.buffer, m.source)
     if b.init is not None:
@@ -364,7 +364,7 @@ def _regions(p: Printer, regions: tuple[BufferRegion, ...]) -> str:
 
 def _alloc_buffer(p: Printer, b: Buffer) -> None:
     data = p.names.get(b.data)
-    text = buffer_text(p, b, False, data)
+    text = allocation_text(p, b, data)
     p.header(b, f"{p.define_buffer(b)} = {p.words['alloc_buffer']}({text})")
 
 

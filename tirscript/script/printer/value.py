@@ -123,6 +123,28 @@ def shape_text(p: Printer, shape: tuple[Expr, ...]) -> str:
     return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
 
 
+def _check_fields(b: Buffer) -> None:
+    """Refuse what buffers of TVM 0.27 have not."""
+    what = (
+        "axis_separators of buffers"
+        if b.axis_separators
+        else "buffer_type of buffers"
+        if b.buffer_type != "default"
+        else "buffers of handles"
+        if b.dtype == "handle"
+        else None
+    )
+    if what is not None:
+        raise NotYetError(f"TVM 0.27 has no {what}", code="tvm-lacks")
+
+
+def allocation_text(p: Printer, b: Buffer, data: str | None = None) -> str:
+    """The arguments that allocate ``b`` in a block."""
+    if p.words["target"] == "dict" and b.offset_factor:
+        raise NotYetError("TVM 0.27 has no offset_factor of allocated buffers", code="tvm-lacks")
+    return buffer_text(p, b, False, data)
+
+
 def buffer_text(p: Printer, b: Buffer, show_dtype: bool, data: str | None = None) -> str:
     """The arguments that declare ``b``: shape, dtype, and every other field that is not the default."""
     text = shape_text(p, b.shape)
@@ -140,9 +162,8 @@ def buffer_text(p: Printer, b: Buffer, show_dtype: bool, data: str | None = None
         text += f", align={b.align}"
     if b.offset_factor:
         text += f", offset_factor={b.offset_factor}"
-    if p.words["target"] == "dict" and (b.buffer_type != "default" or b.axis_separators):
-        what = "axis_separators" if b.axis_separators else "buffer_type"
-        raise NotYetError(f"TVM 0.27 has no {what} of buffers", code="tvm-lacks")
+    if p.words["target"] == "dict":
+        _check_fields(b)
     if b.buffer_type != "default":
         text += f", buffer_type={quote(b.buffer_type)}"
     if b.axis_separators:
