@@ -19,7 +19,7 @@ from tirscript.ir.expr import Expr
 def read_dtype(value: Any) -> str:
     """``value``, a dtype in any spelling, as a string."""
     try:
-        return dt.normalize(getattr(value, "dtype", value))
+        return dt.normalize(value.dtype if isinstance(value, Expr) else value)
     except (ValueError, TypeError) as e:
         raise TirscriptError(str(e), code="dtype") from None
 

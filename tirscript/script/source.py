@@ -7,6 +7,7 @@ definitions of one name; the frame knows the file and the line.
 from __future__ import annotations
 
 import ast
+import collections
 import linecache
 import sys
 import threading
@@ -197,9 +198,15 @@ def display_name(filename: str) -> str:
     return relative if not relative.startswith("..") else filename
 
 
+_registered: collections.deque[str] = collections.deque()
+
+
 def register(filename: str, text: str) -> None:
     """Make ``linecache`` know a text, so that tracebacks and later definitions find it."""
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    _registered.append(filename)
+    if len(_registered) > 256:
+        linecache.cache.pop(_registered.popleft(), None)
 
 
 def missing_source(name: str, filename: str = "") -> ParseError:

@@ -172,7 +172,7 @@ def _new_axis(
     low, extent = domain
     wide = common_dtype(low, extent, value)
     if dtype is not None:
-        said = dt.normalize(getattr(dtype, "dtype", dtype))
+        said = dt.normalize(dtype)
         if said != wide and common_dtype_name(said, wide) != said:
             raise p.error(
                 node, f"dtype={said!r} narrows the axis, whose domain or value is {wide}", "axis-dtype",

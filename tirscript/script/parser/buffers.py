@@ -28,7 +28,7 @@ FIELDS = (
 def read_dtype(p: Parser, node: ast.AST, value: Any) -> str:
     """``value`` as a dtype."""
     try:
-        return dt.normalize(getattr(value, "dtype", value))
+        return dt.normalize(value.dtype if isinstance(value, Expr) else value)
     except (ValueError, TypeError) as e:
         raise p.error(node, str(e), "dtype") from None
 
@@ -219,7 +219,7 @@ def _is_dtype(value: Any) -> bool:
     if isinstance(value, (int, Expr, tuple, list)):
         return False
     try:
-        dt.normalize(getattr(value, "dtype", value))
+        dt.normalize(value)
     except (ValueError, TypeError):
         return isinstance(value, str)
     return True

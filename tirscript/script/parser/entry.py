@@ -233,7 +233,7 @@ def _parse_tree(
     module = ModuleRef("module")
     functions = [d for d in definitions if isinstance(d, ast.FunctionDef)]
     made = parse_functions(
-        list(functions), text, env.extended({"cls": module}), module, check_well_formed, s_tir
+        list(functions), text, env.extended({"cls": module}), module, check_well_formed, s_tir, bare=True
     )
     if len(made) == 1:  # the others are macros
         return made[next(iter(made))]

@@ -108,8 +108,10 @@ def parse_functions(
     module: ModuleRef,
     check_well_formed: bool,
     s_tir: bool,
+    *,
+    bare: bool = False,
 ) -> IRModule:
-    """The module of the functions in a class or text."""
+    """The module of the functions in a class or text; ``bare`` ones have no decorator."""
     p = Parser(text.source, env, Options(), ascii_only=text.ascii_only)
     p.module = module
     functions: list[tuple[ast.FunctionDef, Options]] = []
@@ -117,7 +119,11 @@ def parse_functions(
     for s in body:
         try:
             if isinstance(s, ast.FunctionDef):
-                options = function_options(p, s, check_well_formed, s_tir)
+                options: Options | None
+                if bare and not s.decorator_list:
+                    options = Options(check_well_formed=check_well_formed, s_tir=s_tir)
+                else:
+                    options = function_options(p, s, check_well_formed, s_tir)
                 if options is not None:
                     if s.name in module.functions:
                         raise p.error(name_span(p, s), f"two functions are named `{s.name}`", "duplicate")
