@@ -106,6 +106,8 @@ def test_span_of_grid_and_of_other_statements():
     assert excerpt(r, x) == "x"
     assert excerpt(r, B) == 'B = T.alloc_buffer((8,), "int32")'
     assert r.spans[store].source.name == "f"
+    other = render(func((A,), root(outer, B)), name="left")
+    assert other.text == r.text and other.spans[store].source.name == "left"
     assert r.spans[store].source.line(r.spans[store].line).strip() == "A[i] = x"
 
 

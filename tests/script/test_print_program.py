@@ -493,6 +493,15 @@ def test_module():
     assert script(IRModule()).endswith("class Module:\n    pass")
 
 
+def test_functions_whose_keys_are_no_names():
+    m = IRModule(
+        {"a.b": func((), Evaluate(Call("int32", GlobalVar("a_b"), ())), None), "a_b": func((), nop(), None)}
+    )
+    text = script(m)
+    assert "    def a_b():\n        cls.a_b_1()" in text
+    assert "    def a_b_1():" in text
+
+
 # ---- names
 
 

@@ -18,7 +18,8 @@ from tirscript.ir.stmt import Stmt
 
 from .core import Printer
 from .layout import decorate, lay_out
-from .module import function_name, print_function, print_module
+from .module import print_function, print_module
+from .names import function_name
 from .record import Recorder
 
 __all__ = ["Rendered", "render", "script"]
@@ -77,7 +78,7 @@ def script(
 
 
 def render(obj: Any, *, sugar: bool = True, dialect: str = "tirscript", name: str | None = None) -> Rendered:
-    """The text of ``obj`` and the span of each node in it.  ``name`` is the source's and a function's name.
+    """The text of ``obj`` and the span of each node in it.  ``name`` is what errors call the text.
 
     >>> from tirscript.ir.expr import Var
     >>> i = Var("i")
@@ -88,7 +89,7 @@ def render(obj: Any, *, sugar: bool = True, dialect: str = "tirscript", name: st
     """
     p = _printer(Recorder, dialect, sugar)
     assert isinstance(p, Recorder)
-    _print(p, obj, name)
+    _print(p, obj, None)
     lines, starts = lay_out(p.out, None)
     shown = name or (
         obj.name if isinstance(obj, PrimFunc) else "module" if isinstance(obj, IRModule) else "script"

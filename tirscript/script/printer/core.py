@@ -61,6 +61,8 @@ class Printer:
         self.indent = ""
         self.depth = 0
         self.metadata: dict[str, Any] = {}
+        # The names that the functions of the module are printed under.
+        self.functions: dict[str, str] = {}
         # Where marks are recorded: (node, index of its line).
         self.lines: list[tuple[Any, int]] | None = None
         self.reset()

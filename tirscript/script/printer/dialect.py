@@ -43,6 +43,7 @@ from tirscript.ir.stmt import (
 from .constants import float_text
 from .core import ExprPrinter, Printer, StmtPrinter
 from .expr import EXPRS, Table, arguments
+from .names import function_name
 from .stmt import STMTS, StmtTable, var_type_text
 from .value import buffer_text
 
@@ -259,7 +260,7 @@ def _absent(what: str) -> StmtPrinter:
 
 _EXPRS = Table({
     **EXPRS,
-    GlobalVar: lambda p, e, outer: f"Module.{e.name}",
+    GlobalVar: lambda p, e, outer: f"Module.{p.functions.get(e.name) or function_name(e.name)}",
     IntImm: _int,
     FloatImm: _float,
     Div: _quotient(Div),

@@ -50,7 +50,7 @@ from tirscript.ir.ops import _same as same_expr
 
 from .constants import float_text
 from .core import ExprPrinter, Printer
-from .names import quote
+from .names import function_name, quote
 
 # Python's precedences; an operand that binds less than its place asks for gets brackets.
 OR, AND, NOT, COMPARE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, SUM, PRODUCT, UNARY, ATOM = range(1, 13)
@@ -90,7 +90,7 @@ def _string(p: Printer, e: StringImm, outer: int) -> str:
 
 
 def _global(p: Printer, e: GlobalVar, outer: int) -> str:
-    return f"cls.{e.name}"
+    return f"cls.{p.functions.get(e.name) or function_name(e.name)}"
 
 
 # ---- operators

@@ -10,15 +10,9 @@ from tirscript.ir.node import walk
 from tirscript.ir.stmt import Block, BlockRealize
 
 from .core import Printer
-from .names import RESERVED, identifier
+from .names import function_name
 from .stmt import declare_vars, print_block, var_type_text
 from .value import buffer_text, dict_text
-
-
-def function_name(name: str) -> str:
-    """``name`` as it may stand after ``def``."""
-    name = identifier(name)
-    return f"{name}_1" if name in RESERVED else name
 
 
 def print_function(p: Printer, f: PrimFunc, name: str) -> None:
@@ -110,10 +104,17 @@ def print_module(p: Printer, m: IRModule) -> None:
     if m.attrs:
         p.line(f"I.module_attrs({dict_text(p, m.attrs)})")
     items = m.items()
+    taken: set[str] = set()
+    for key, _ in items:
+        name = function_name(key)
+        while name in taken:
+            name += "_1"
+        taken.add(name)
+        p.functions[key] = name
     for n, (key, f) in enumerate(items):
         if n:
             p.out.append("")
-        print_function(p, f, function_name(key))
+        print_function(p, f, p.functions[key])
     if not items and not m.attrs:
         p.line("pass")
     p.indent = outer

@@ -32,6 +32,16 @@ def _ascii(name: str) -> str:
     return "v" + "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in name)
 
 
+def function_name(name: str) -> str:
+    """``name`` as it may stand after ``def``.
+
+    >>> function_name("fused.add"), function_name("for")
+    ('fused_add', 'for_1')
+    """
+    name = identifier(name)
+    return f"{name}_1" if name in RESERVED else name
+
+
 def quote(text: str) -> str:
     """``text`` as a Python literal in double quotes.
 
