@@ -544,14 +544,23 @@ def _constant_difference(stop: Any, start: Expr) -> int | None:
 
 
 def _same(a: Expr, b: Expr) -> bool:
+    """Whether two indices are written alike."""
     if a is b:
         return True
     if type(a) is not type(b) or a.dtype != b.dtype:
         return False
     if isinstance(a, IntImm) and isinstance(b, IntImm):
         return a.value == b.value
-    below = a.children()
-    return bool(below) and all(_same(x, y) for x, y in zip(below, b.children(), strict=True))  # type: ignore[arg-type]
+    if isinstance(a, BufferLoad) and isinstance(b, BufferLoad):
+        if a.buffer is not b.buffer:
+            return False
+    elif isinstance(a, Call) and isinstance(b, Call):
+        if a.op != b.op or not a.args:
+            return False
+    elif not isinstance(a, (BinaryOp, Cast, CmpOp, Select)):
+        return False
+    x, y = a.children(), b.children()
+    return len(x) == len(y) and all(_same(p, q) for p, q in zip(x, y, strict=True))  # type: ignore[arg-type]
 
 
 def region(buffer: Buffer, indices: Sequence[Any]) -> BufferRegion:

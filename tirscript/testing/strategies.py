@@ -1,9 +1,561 @@
-"""Random programs."""
+"""Random programs for property tests: functions of loops, blocks and expressions of every kind.
+
+Needs hypothesis.  What is drawn is well formed; with ``executable=True`` it also runs, on every target with
+the same bits: indices stay in bounds, loops end, iterations that run at once do not meet.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from tirscript.ir import dtype as dt
+from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion, full_region, make_buffer, point
+from tirscript.ir.expr import (
+    LT,
+    TRUE,
+    Add,
+    And,
+    BufferLoad,
+    Call,
+    Expr,
+    FloorDiv,
+    IntImm,
+    IterVar,
+    Mul,
+    Range,
+    StringImm,
+    Sub,
+    Var,
+    const_int,
+)
+from tirscript.ir.function import PrimFunc
+from tirscript.ir.node import walk
+from tirscript.ir.stmt import (
+    Allocate,
+    AssertStmt,
+    AttrStmt,
+    Block,
+    BlockLabel,
+    BlockRealize,
+    BufferStore,
+    DeclBuffer,
+    Evaluate,
+    For,
+    IfThenElse,
+    LetStmt,
+    Stmt,
+    While,
+    seq,
+)
+
+from .random_exprs import EVERY, NATIVE, Draw, Expressions, is_exact_integer
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+# Names that mean something to Python, to scripts or to the printer.
+AWKWARD = (
+    "class", "lambda", "T", "I", "cls", "range", "tir", "np", "print", "_", "__x", "i_1", "A_1", "T_1", "None_",
+    "é",
+    "x" * 40,
+)  # fmt: skip
+SCOPES = ("global", "shared", "shared.dyn", "local", "warp", "wmma.accumulator", "global.A_reg")
+TEXTS = ("", "plain", 'quote "', "it's", "line\nbreak", "tab\t", "back\\slash", "ünïcode")
 
 
-def programs(**_: Any) -> Any:
-    raise NotImplementedError
+class Programs(Expressions):
+    """Draws one function."""
+
+    def __init__(self, draw: Draw, executable: bool, awkward: bool, symbolic: bool) -> None:
+        super().__init__(draw, executable)
+        self.awkward = awkward
+        self.symbolic = symbolic
+        self.fuel = self.number(2, 12)
+        self.together: list[tuple[Var, int]] = []  # loops whose iterations run at once, with their extents
+        self.inputs: set[Buffer] = set()
+        self.loops: list[tuple[Var, int, int]] = []  # loops that a block may bind
+        self.blocks = 0
+        self.loop_depth = 0
+
+    # ---- declarations
+
+    def name(self, wanted: str) -> str:
+        return self.fresh(self.pick(AWKWARD) if self.awkward and self.chance(40) else wanted)
+
+    def extent(self) -> IntImm:
+        return const_int(self.pick((4, 3, 1, 8, 5, 2, 16)))
+
+    def shape(self) -> tuple[Expr, ...]:
+        return tuple([self.extent() for _ in range(self.pick((1, 2, 1, 2, 3, 0)))])
+
+    def buffer(self, name: str, *, scope: str = "global") -> Buffer:
+        shape = self.shape()
+        fields: dict[str, Any] = {}
+        if not self.executable:
+            if self.chance(10):
+                fields["align"] = self.pick((64, 128, 16))
+            if self.chance(10):
+                fields["offset_factor"] = self.pick((1, 4, 16))
+            if shape and self.chance(10):
+                fields["strides"] = tuple([const_int(self.number(1, 64)) for _ in shape])
+        dtype = self.pick(NATIVE if self.executable else EVERY)
+        return make_buffer(self.name(name), shape, dtype, scope=scope, **fields)
+
+    def declare(self, b: Buffer) -> Buffer:
+        self.scope.buffers.append(b)
+        return b
+
+    # ---- the function
+
+    def function(self) -> PrimFunc:
+        params: list[Var] = []
+        buffer_map: dict[Var, Buffer] = {}
+        size: Var | None = None
+        if self.symbolic and self.chance(40):
+            size = Var(self.name("n"), "int32", True)
+        for i in range(self.number(1, 4)):
+            b = self.buffer("ABCD"[i])
+            if size is not None and b.shape and not b.strides and self.chance(60):
+                b = b.replace(shape=(size, *b.shape[1:]))
+            handle = Var(f"{b.name}_handle", "handle", False)
+            params.append(handle)
+            buffer_map[handle] = self.declare(b)
+        used = size is not None and any(size in b.shape for b in buffer_map.values())
+        if size is not None:
+            if used:
+                self.scope.ints.append((size, 3, 1 << 20))
+            else:
+                self.scope.names.discard(size.name)
+        for _ in range(self.number(0, 2)):
+            dtype = self.pick(NATIVE if self.executable else EVERY)
+            p = Var(self.name("s"), dtype, dt.is_int(dtype))
+            params.append(p)
+            self.scope.values.append(p)
+        self.inputs = set(list(buffer_map.values())[: self.number(0, max(len(buffer_map) - 1, 0))])
+        attrs: dict[str, Any] = {"global_symbol": "f"}
+        if self.chance(30):
+            attrs["tir.noalias"] = True
+        if self.chance(20):
+            attrs |= self.annotations()
+        allocations = [self.declare(self.buffer("X", scope=self.where())) for _ in range(self.number(0, 2))]
+        fill = [self.filled(b) for b in allocations] if self.executable else []
+        body = seq(*fill, *[self.statement() for _ in range(self.number(1, 3))])
+        if allocations or any(type(n) is BlockRealize for n in walk(body)):
+            root = Block(BlockLabel("root"), (), (), (), body, alloc_buffers=tuple(allocations))
+            body = BlockRealize((), TRUE, root)
+        return PrimFunc(tuple(params), buffer_map, body, attrs=attrs)
+
+    def where(self) -> str:
+        return "global" if self.executable else self.pick(SCOPES)  # type: ignore[no-any-return]
+
+    def filled(self, b: Buffer) -> Stmt:
+        """Loops that give every cell of an own buffer a value."""
+        variables = [Var(self.fresh("z")) for _ in b.shape]
+        body: Stmt = BufferStore(b, self.constant(b.dtype), tuple(variables))
+        for v, n in zip(reversed(variables), reversed(b.shape), strict=True):
+            body = For(v, const_int(0), n, "serial", body)
+        for v in variables:
+            self.scope.names.discard(v.name)
+        return body
+
+    def annotations(self) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for _ in range(self.number(1, 2)):
+            key = self.pick(
+                ("note", "pragma_auto_unroll_max_step", "a.b", "software_pipeline_stage", "key with space")
+            )
+            kind = self.number(0, 4)
+            values: list[Any] = [
+                self.number(-3, 1 << 20),
+                self.pick(TEXTS),
+                self.chance(50),
+                self.number(-8, 8) / 4,
+                [self.number(0, 9), [self.pick(TEXTS)]],
+            ]
+            out[key] = values[kind]
+        return out
+
+    # ---- statements
+
+    def statement(self) -> Stmt:
+        self.fuel -= 1
+        if self.together:
+            return self.one_of_many()
+        if self.fuel <= 0:
+            return self.store()
+        kinds = [
+            self.store,
+            self.for_,
+            self.for_,
+            self.nest,
+            self.nest,
+            self.if_,
+            self.let_stmt,
+            self.several,
+        ]
+        kinds += [self.while_, self.allocation, self.view, self.assertion]
+        if not self.executable:
+            kinds += [self.evaluate, self.attribute, self.opaque_block, self.matched]
+        return self.pick(kinds)()  # type: ignore[no-any-return]
+
+    def several(self) -> Stmt:
+        return seq(*[self.statement() for _ in range(self.number(2, 3))])
+
+    def store(self) -> Stmt:
+        targets = [b for b in self.scope.buffers if b not in self.inputs]
+        if not targets:
+            return Evaluate(const_int(0))
+        b = self.pick(targets)
+        last = b.shape[-1] if b.shape else None
+        lanes = 1
+        if isinstance(last, IntImm) and last.value >= 4 and not self.loops and self.chance(15):
+            lanes = 4
+        if lanes == 1:
+            indices = tuple([self.index(n) for n in b.shape])
+        else:
+            indices = (*[self.index(n) for n in b.shape[:-1]], self.index(b.shape[-1], lanes))
+        return BufferStore(b, self.expr(b.dtype, self.number(1, 3), lanes), indices)
+
+    def one_of_many(self) -> Stmt:
+        """A store by one of several iterations that run at once: into a cell of its own, from inputs."""
+        for b in self.scope.buffers:
+            if b in self.inputs or len(b.shape) < len(self.together):
+                continue
+            sizes = [n.value if isinstance(n, IntImm) else 3 for n in b.shape]
+            if all(size >= n for size, (_, n) in zip(sizes, self.together, strict=False)):
+                own = [v for v, _ in self.together]
+                rest = [const_int(self.number(0, s - 1)) for s in sizes[len(own) :]]
+                self.only = self.inputs
+                value = self.expr(b.dtype, self.number(1, 3))
+                self.only = None
+                return BufferStore(b, value, (*own, *rest))
+        return Evaluate(const_int(0))
+
+    def for_(self) -> Stmt:
+        """One loop of any kind."""
+        kind = self.pick(
+            ("serial", "serial", "serial", "unrolled", "parallel", "vectorized", "thread_binding")
+        )
+        low = self.number(0, 2) if self.chance(25) else 0
+        extent = self.pick((4, 3, 8, 1, 2, 0 if not self.executable else 5))
+        thread = ""
+        if kind == "thread_binding":
+            if self.executable:
+                kind = "serial"
+            else:
+                thread = self.pick(("threadIdx.x", "blockIdx.y", "vthread.z"))
+        if kind == "vectorized" and self.executable:
+            extent = self.pick((4, 8, 2))
+        step = const_int(2) if kind == "serial" and self.chance(10) else None
+        bound: tuple[Expr, Expr] = (const_int(low), const_int(extent))
+        triangular = [v for v, lo, hi in self.scope.ints if lo >= 0 and hi <= 16 and v.dtype == "int32"]
+        if kind == "serial" and step is None and triangular and self.chance(15):
+            v = self.pick(triangular)
+            high = next(h for w, _, h in self.scope.ints if w is v)
+            bound, low, extent = (const_int(0), Add(v, const_int(1))), 0, high + 1
+        variable = Var(self.name(self.pick("ijk")))
+        together = self.executable and kind in ("parallel", "vectorized")
+        if together:
+            bound, low = (const_int(0), const_int(extent)), 0
+        body = self.inside(variable, low, low + max(extent, 1) - 1, together, extent, kind == "serial")
+        annotations = self.annotations() if self.chance(10) else {}
+        return For(variable, *bound, kind, body, thread, annotations, step)
+
+    def inside(self, v: Var, low: int, high: int, together: bool, extent: int, jumps: bool) -> Stmt:
+        self.scope.ints.append((v, low, high))
+        self.loop_depth += 1
+        if together:
+            self.together.append((v, extent))
+        jump = jumps and not self.together and self.chance(8)
+        made = self.statement()
+        if jump:
+            word = self.pick(("break_loop", "continue_loop"))
+            leave = IfThenElse(self.boolean(1), Evaluate(Call("void", word, ())))
+            made = seq(leave, made) if self.chance(50) else seq(made, leave)
+        if together:
+            self.together.pop()
+        self.loop_depth -= 1
+        self.scope.ints.pop()
+        self.scope.names.discard(v.name)
+        return made
+
+    def if_(self) -> Stmt:
+        test = self.boolean(2)
+        then = self.statement()
+        return IfThenElse(test, then, self.statement() if self.chance(50) else None)
+
+    def let_stmt(self) -> Stmt:
+        dtype = self.pick(NATIVE if self.executable else EVERY)
+        value = self.expr(dtype, 2)
+        v = Var(self.name("x"), dtype, is_exact_integer(value))
+        self.scope.values.append(v)
+        body = self.statement()
+        self.scope.values.remove(v)
+        self.scope.names.discard(v.name)
+        return LetStmt(v, value, body)
+
+    def while_(self) -> Stmt:
+        """A loop that counts in a buffer of its own."""
+        count = make_buffer(self.name("count"), (const_int(1),), "int32")
+        zero = (const_int(0),)
+        body = self.statement()
+        test: Expr = LT(BufferLoad(count, zero), const_int(self.number(0, 3)))
+        if self.chance(30):
+            test = And(test, self.boolean(1))
+        step = BufferStore(count, Add(BufferLoad(count, zero), const_int(1)), zero)
+        loop = While(test, seq(step, body))
+        self.scope.names.discard(count.name)
+        inner = seq(BufferStore(count, const_int(0), zero), loop)
+        return Allocate(count.data, "int32", (const_int(1),), TRUE, DeclBuffer(count, inner))
+
+    def allocation(self) -> Stmt:
+        b = self.buffer("buf", scope=self.where())
+        if b.strides:
+            b = b.replace(strides=())
+        b = b.replace(data=Var(self.name("p"), "handle", False, (b.dtype, b.scope)))
+        self.declare(b)
+        fill = [self.filled(b)] if self.executable else []
+        body = seq(*fill, self.statement())
+        self.scope.buffers.remove(b)
+        self.scope.names -= {b.name, b.data.name}
+        return Allocate(b.data, b.dtype, b.shape or (const_int(1),), TRUE, DeclBuffer(b, body))
+
+    def view(self) -> Stmt:
+        """A second buffer over memory that is there."""
+        bases = [
+            b for b in self.scope.buffers if not b.strides and all(isinstance(n, IntImm) for n in b.shape)
+        ]
+        if self.executable:
+            bases = [b for b in bases if b in self.inputs]
+        if not bases:
+            return self.store()
+        base = self.pick(bases)
+        count = 1
+        for n in base.shape:
+            count *= n.value
+        offset = self.number(0, count - 1)
+        b = Buffer(
+            self.name("view"), (const_int(count - offset),), base.dtype, base.data,
+            elem_offset=const_int(offset) if offset else None, scope=base.scope,
+        )  # fmt: skip
+        self.declare(b)
+        if base in self.inputs:
+            self.inputs.add(b)
+        body = self.statement()
+        self.scope.buffers.remove(b)
+        self.inputs.discard(b)
+        self.scope.names.discard(b.name)
+        return DeclBuffer(b, body)
+
+    def assertion(self) -> Stmt:
+        if self.executable:
+            return AssertStmt(TRUE, StringImm("never"))
+        return AssertStmt(self.boolean(2), StringImm(self.pick(TEXTS)))
+
+    def evaluate(self) -> Stmt:
+        choice = self.number(0, 3)
+        if choice == 0:
+            return Evaluate(self.expr(self.pick(EVERY), 2))
+        if choice == 1:
+            b = self.pick(self.scope.buffers)
+            args = (
+                StringImm(self.pick(("f", "ns::g"))),
+                b.data,
+                self.expr("int32", 1),
+                StringImm(self.pick(TEXTS)),
+            )
+            return Evaluate(Call(self.pick(("void", "int32", "float32")), "call_extern", args))
+        if choice == 2:
+            load = self.load(self.pick(self.scope.buffers))
+            address = Call("handle", "address_of", (load,))
+            return Evaluate(Call("int32", "call_packed", (StringImm("g"), address)))
+        return Evaluate(Call("bool", "assume", (self.boolean(2),)))
+
+    def attribute(self) -> Stmt:
+        node: Any = self.pick((const_int(0), self.pick(self.scope.buffers)))
+        value = self.pick((const_int(self.number(0, 9)), StringImm(self.pick(TEXTS))))
+        return AttrStmt(node, self.pick(("pragma_note", "storage.kind")), value, self.statement())
+
+    # ---- blocks
+
+    def nest(self) -> Stmt:
+        """Loops around one block that binds them."""
+        kinds = [
+            self.pick(("spatial", "spatial", "reduce", "spatial", "opaque", "scan"))
+            for _ in range(self.number(1, 3))
+        ]
+        if self.executable:
+            kinds = ["spatial" if k in ("opaque", "scan") else k for k in kinds]
+        loops: list[tuple[Var, int]] = []
+        axes: list[tuple[IterVar, Expr]] = []
+        predicate: Expr | None = None
+        bounds: list[tuple[Var, int, int]] = []
+        for kind in kinds:
+            size = self.pick((4, 3, 8, 5, 2, 1))
+            axis = Var(self.name(f"v{'ijkl'[len(axes)]}"))
+            low = 0
+            form = self.number(0, 5)
+            if form <= 2:
+                v = Var(self.name("i"))
+                loops.append((v, size))
+                value: Expr = v
+            elif form == 3:
+                outer, inner = Var(self.name("i_0")), Var(self.name("i_1"))
+                factor = self.pick((2, 4, 3))
+                loops += [(outer, -(-size // factor)), (inner, factor)]
+                value = Add(Mul(outer, const_int(factor)), inner)
+                if size % factor:
+                    guard = LT(value, const_int(size))
+                    predicate = guard if predicate is None else And(predicate, guard)
+            elif form == 4:
+                v = Var(self.name("i"))
+                loops.append((v, size))
+                value = Sub(const_int(size - 1), v)
+            else:
+                v = Var(self.name("i"))
+                loops.append((v, size))
+                low = self.number(0, 2)
+                value = Add(v, const_int(low)) if low else FloorDiv(v, const_int(1))
+            domain = Range(const_int(low), const_int(size))
+            axes.append((IterVar(axis, domain, kind), value))
+            bounds.append((axis, low, low + size - 1))
+        order = self.draw(self.st.permutations(range(len(loops))))
+        body = self.block(
+            axes, bounds, TRUE if predicate is None else predicate, any(k == "reduce" for k in kinds)
+        )
+        made: Stmt = body
+        for i in reversed(order):
+            v, size = loops[i]
+            made = For(v, const_int(0), const_int(size), "serial", made)
+            self.scope.names.discard(v.name)
+        return made
+
+    def block(
+        self,
+        axes: list[tuple[IterVar, Expr]],
+        bounds: list[tuple[Var, int, int]],
+        predicate: Expr,
+        reduces: bool,
+    ) -> Stmt:
+        outer_ints, outer_loops = self.scope.ints, self.loops
+        outer_values = self.scope.values
+        # Loop variables around a block are not seen inside it.
+        self.scope.ints = [*bounds, *[e for e in outer_ints if e[0].name.startswith(("v", "n"))]]
+        self.scope.values = [v for v in outer_values if not v.exact or v.name.startswith("s")]
+        inner: list[Buffer] = []
+        if self.chance(15):
+            inner.append(self.declare(self.buffer("L", scope=self.where())))
+        targets = [b for b in self.scope.buffers if b not in self.inputs and b not in inner]
+        init: Stmt | None = None
+        if targets and reduces and self.chance(80):
+            body, init = self.reduction(self.pick(targets), axes)
+        else:
+            body = self.statement() if self.fuel > 0 and self.chance(40) else self.store()
+        fill = [self.filled(b) for b in inner] if self.executable else []
+        body = seq(*fill, body)
+        for b in inner:
+            self.scope.buffers.remove(b)
+        reads, writes = self.regions(body, init)
+        self.blocks += 1
+        annotations = self.annotations() if self.chance(15) else {}
+        label = BlockLabel(self.pick(("B", "C", "update", "a block", "for", f"b{self.blocks}")))
+        block = Block(
+            label, tuple([a for a, _ in axes]), reads, writes, body, init, tuple(inner), (), annotations
+        )
+        for b in inner:
+            self.scope.names.discard(b.name)
+        for axis, _ in axes:
+            self.scope.names.discard(axis.var.name)
+        self.scope.ints, self.loops, self.scope.values = outer_ints, outer_loops, outer_values
+        return BlockRealize(tuple([v for _, v in axes]), predicate, block)
+
+    def reduction(self, b: Buffer, axes: list[tuple[IterVar, Expr]]) -> tuple[Stmt, Stmt]:
+        """An update of a cell that the spatial axes name, and its init."""
+        spatial = [a for a, _ in axes if a.kind == "spatial"]
+        indices: list[Expr] = []
+        for d, n in enumerate(b.shape):
+            size = n.value if isinstance(n, IntImm) else 3
+            if d < len(spatial):
+                indices.append(spatial[d].var % size)
+            else:
+                indices.append(const_int(self.number(0, size - 1)))
+        cell = tuple(indices)
+        start = BufferStore(b, self.constant(b.dtype), cell)
+        old = BufferLoad(b, cell)
+        new = self.expr(b.dtype, 2)
+        if b.dtype == "bool":
+            return BufferStore(b, And(old, new), cell), start
+        return BufferStore(b, Add(old, new), cell), start
+
+    def regions(
+        self, body: Stmt, init: Stmt | None
+    ) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]:
+        reads: dict[Buffer, BufferRegion] = {}
+        writes: dict[Buffer, BufferRegion] = {}
+        visible = set(self.scope.buffers)
+        for n in [*walk(body), *(walk(init) if init is not None else ())]:
+            if isinstance(n, (BufferLoad, BufferStore)) and n.buffer in visible:
+                to = writes if isinstance(n, BufferStore) else reads
+                to.setdefault(n.buffer, full_region(n.buffer))
+        if not self.executable and self.scope.buffers and self.chance(30):
+            b = self.pick(self.scope.buffers)
+            reads[b] = self.region(b)
+        return tuple(reads.values()), tuple(writes.values())
+
+    def region(self, b: Buffer) -> BufferRegion:
+        if self.chance(50):
+            return point(b, tuple([self.index(n) for n in b.shape]))
+        ranges = [Range(self.index(n), const_int(self.number(1, 4))) for n in b.shape]
+        return BufferRegion(b, tuple(ranges))
+
+    def opaque_block(self) -> Stmt:
+        """A block without axes."""
+        body = self.statement()
+        reads, writes = self.regions(body, None)
+        label = BlockLabel(self.pick(("opaque", "x y", "T")))
+        annotations = self.annotations() if self.chance(20) else {}
+        return BlockRealize((), TRUE, Block(label, (), reads, writes, body, annotations=annotations))
+
+    def matched(self) -> Stmt:
+        """A block with a view of a region."""
+        bases = [b for b in self.scope.buffers if b.shape and not b.strides]
+        if not bases:
+            return self.store()
+        base = self.pick(bases)
+        source = BufferRegion(base, tuple([Range(const_int(0), n) for n in base.shape]))
+        strides: tuple[Expr, ...] = ()
+        own: list[str] = []
+        if self.chance(50):
+            own = [self.fresh(f"s{d}") for d in range(len(base.shape))]
+            strides = tuple([Var(n) for n in own])
+        view = make_buffer(
+            self.fresh(f"{base.name}_view"), base.shape, base.dtype, scope=base.scope, strides=strides,
+            offset_factor=self.pick((0, 1, 16)),
+        )  # fmt: skip
+        self.declare(view)
+        body = self.statement()
+        self.scope.buffers.remove(view)
+        reads, writes = self.regions(body, None)
+        for n in (*own, view.name):
+            self.scope.names.discard(n)
+        views = (MatchBufferRegion(view, source),)
+        block = Block(BlockLabel("matched"), (), reads, writes, body, match_buffers=views)
+        return BlockRealize((), TRUE, block)
+
+
+def programs(
+    *, executable: bool = False, awkward_names: bool = False, symbolic: bool = True
+) -> SearchStrategy[PrimFunc]:
+    """A hypothesis strategy of functions.
+
+    ``executable``: they run on the python and the llvm target with the same bits (for the target
+    ``llvm -fp-contract=off -math=scalar``).  ``awkward_names``: keywords and the script's own names too,
+    which the printer has to rename.
+    """
+    from hypothesis import strategies as st
+
+    @st.composite
+    def make(draw: Draw) -> PrimFunc:
+        return Programs(draw, executable, awkward_names, symbolic).function()
+
+    return make()

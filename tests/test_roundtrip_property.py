@@ -1,0 +1,24 @@
+"""Random programs print to text that gives them back."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from tirscript.ir.function import PrimFunc
+from tirscript.ir.verify import verify
+from tirscript.script.parser import parse
+from tirscript.testing import assert_round_trip, programs
+
+
+@given(programs())
+def test_round_trip(program: PrimFunc) -> None:
+    """Parse gives the printed program back, names included, and the text is a fixpoint."""
+    assert not verify(program)
+    assert_round_trip(program)
+
+
+@given(programs(awkward_names=True))
+def test_round_trip_of_awkward_names(program: PrimFunc) -> None:
+    """Names that the printer has to change: the first text gives an equal program, and stays."""
+    text = assert_round_trip(program, names=False)
+    assert_round_trip(parse(text))
