@@ -50,7 +50,7 @@ WRONG: dict[str, str] = {
     "matrix_product": body("B[0] = «n @ n»"),
     "lambda_value": body("B[0] = «lambda x: x»"),
     "list_as_value": body("B[0] = «[1, 2]»"),
-    "comparison_is": body("if «n is 3»:", "    B[0] = 1"),
+    "comparison_is": body("if «n is B»:", "    B[0] = 1"),
     "comparison_in": body("if «n in B»:", "    B[0] = 1"),
     "with_of_something_else": body("with «open('x')»:", "    B[0] = 1"),
     # The function's head
