@@ -51,8 +51,8 @@ EVERY = (*NATIVE, "float16", "bfloat16", "int4", "uint4", "float8_e4m3fn", "floa
 SPECIAL_FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-05, 0.1, 1e16, math.inf, -math.inf, math.nan)
 MATH = (
     "exp", "exp2", "exp10", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
-    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sqrt", "rsqrt", "sigmoid", "erf", "floor", "ceil", "round",
-    "nearbyint", "trunc", "fabs",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sqrt", "rsqrt", "sigmoid", "erf", "floor",
+    "ceil", "round", "nearbyint", "trunc", "fabs",
 )  # fmt: skip
 MATH2 = ("atan2", "pow", "fmod", "hypot", "copysign", "nextafter")
 # Of these the back ends agree to the bit.

@@ -55,9 +55,8 @@ if TYPE_CHECKING:
 
 # Names that mean something to Python, to scripts or to the printer.
 AWKWARD = (
-    "class", "lambda", "T", "I", "cls", "range", "tir", "np", "print", "_", "__x", "i_1", "A_1", "T_1", "None_",
-    "é",
-    "x" * 40,
+    "class", "lambda", "T", "I", "cls", "range", "tir", "np", "print", "_", "__x", "i_1", "A_1", "T_1",
+    "None_", "é", "x" * 40,
 )  # fmt: skip
 SCOPES = ("global", "shared", "shared.dyn", "local", "warp", "wmma.accumulator", "global.A_reg")
 TEXTS = ("", "plain", 'quote "', "it's", "line\nbreak", "tab\t", "back\\slash", "ünïcode")
@@ -146,7 +145,7 @@ class Programs(Expressions):
         return PrimFunc(tuple(params), buffer_map, body, attrs=attrs)
 
     def where(self) -> str:
-        return "global" if self.executable else self.pick(SCOPES)  # type: ignore[no-any-return]
+        return "global" if self.executable else str(self.pick(SCOPES))
 
     def filled(self, b: Buffer) -> Stmt:
         """Loops that give every cell of an own buffer a value."""

@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tirscript.ir.expr import And, Call, Expr, IntImm, Var
+from tirscript.ir.expr import And, BufferLoad, Call, Expr, IntImm, Var
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import walk
-from tirscript.ir.stmt import Block, BlockRealize, For, LetStmt, SeqStmt, While
+from tirscript.ir.op import is_opaque
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, LetStmt, SeqStmt, While
 from tirscript.ir.visitor import free_vars
 
 
@@ -127,7 +128,8 @@ class Planner:
                      for a in n.block.iter_vars if a.kind != "reduce"]  # fmt: skip
         self.plans[block] = plan
         plain = self._plain(inner, loops, reduction, spatial)
-        if plain and not guards.mixed and all(_runs(loop) for loop in loops):
+        beside = plain and not guards.mixed and all(_runs(loop) for loop in loops)
+        if beside and self._apart(block, inner, reduction):
             plan.form = "first"
             return
         if not plain or any(type(n) is BlockRealize for n in inner):
@@ -137,6 +139,28 @@ class Planner:
         plan.form = "hoisted"
         plan.nest = [n for n in inner if type(n) is For and n.loop_var in needed]
         self.at_loop.setdefault(anchor, []).append(plan)
+
+    def _apart(self, block: Block, inner: list[Any], reduction: frozenset[Var]) -> bool:
+        """Whether it is one whether the instances are initialised all at first, or each beside its update.
+
+        That is so if no spatial loop stands inside a reduction loop, else if every instance has cells of
+        its own, and what it does to the buffer it does to these.
+        """
+        between = {n.loop_var for n in inner if type(n) is For} - reduction
+        moving = [a.var for a in block.iter_vars if self.roots[a.var] & between]
+        if not moving:
+            return True
+        cells: dict[Any, tuple[Expr, ...]] = {}
+        for n in walk(block.init):  # type: ignore[arg-type]
+            if type(n) is BufferStore:
+                if not all(any(v is i for i in n.indices) for v in moving):
+                    return False
+                cells.setdefault(n.buffer, n.indices)
+        for n in [*walk(block.init), *walk(block.body)]:  # type: ignore[arg-type]
+            if isinstance(n, (BufferStore, BufferLoad)) and n.buffer in cells:
+                if not _alike(n.indices, cells[n.buffer]):
+                    return False
+        return not any(type(n) is Call and is_opaque(n.op) for n in walk(block))
 
     def _plain(
         self, inner: list[Any], loops: list[For], reduction: frozenset[Var], spatial: frozenset[Var]
@@ -159,6 +183,14 @@ class Planner:
                 return False
             previous = n
         return not jumps(inner[0])
+
+
+def _alike(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    """Whether two index tuples are the same variables and constants."""
+    return all(
+        x is y or (type(x) is IntImm and type(y) is IntImm and x.value == y.value)
+        for x, y in zip(a, b, strict=True)
+    )
 
 
 def _runs(loop: For) -> bool:
