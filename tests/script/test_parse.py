@@ -4,6 +4,7 @@ import ast
 import time
 
 import pytest
+
 import tirscript as ts
 from tirscript.ir import structural_equal
 from tirscript.ir.buffer import BufferRegion, make_buffer, point
@@ -237,7 +238,14 @@ def g(A: T.Buffer((4,), "int32")):
 
 
 def test_a_text_evaluates_nothing_but_what_it_is_given():
-    for wrong in ("().__class__", "__import__('os')", "open('x')", "T.__builtins__", "tirscript.os", "eval('1')"):
+    for wrong in (
+        "().__class__",
+        "__import__('os')",
+        "open('x')",
+        "T.__builtins__",
+        "tirscript.os",
+        "eval('1')",
+    ):
         with pytest.raises(ts.ParseError):
             ts.parse(f'def f(A: T.Buffer((4,), "int32")):\n    A[0] = {wrong}')
     f = ts.parse('def f(A: T.Buffer((n,), "int32")):\n    A[0] = g(n)', {"n": 4, "g": lambda x: x + 1})

@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+
 import tirscript as ts
 from tirscript.ir import structural_equal
 from tirscript.ir.expr import (
@@ -10,6 +11,7 @@ from tirscript.ir.expr import (
     GE,
     LE,
     LT,
+    NE,
     TRUE,
     Add,
     And,
@@ -27,7 +29,6 @@ from tirscript.ir.expr import (
     Min,
     Mod,
     Mul,
-    NE,
     Not,
     Or,
     Ramp,
@@ -145,7 +146,11 @@ def test_precedence_is_pythons():
         ("U[0] + n", "int32", lambda v: Add(Cast("int32", load(v, "U", 0)), v["n"])),
         # bool counts as 0 or 1.
         ("P[0] + n", "int32", lambda v: Add(Cast("int32", load(v, "P", 0)), v["n"])),
-        ("P[0] + P[1]", "int32", lambda v: Add(Cast("int32", load(v, "P", 0)), Cast("int32", load(v, "P", 1)))),
+        (
+            "P[0] + P[1]",
+            "int32",
+            lambda v: Add(Cast("int32", load(v, "P", 0)), Cast("int32", load(v, "P", 1))),
+        ),
         ("x / 2", "float32", lambda v: Div(v["x"], FloatImm(2.0))),
     ],
 )
@@ -164,7 +169,9 @@ def test_nothing_is_folded_but_python_values_are_pythons():
 
 def test_and_or_not_with_python_values():
     check("n > 1 and n < 3", "bool", lambda v: And(_gt(v["n"], 1), LT(v["n"], c(3))))
-    check("n > 1 or n < 3 or P[0]", "bool", lambda v: Or(Or(_gt(v["n"], 1), LT(v["n"], c(3))), load(v, "P", 0)))
+    check(
+        "n > 1 or n < 3 or P[0]", "bool", lambda v: Or(Or(_gt(v["n"], 1), LT(v["n"], c(3))), load(v, "P", 0))
+    )
     check("True and P[0]", "bool", lambda v: load(v, "P", 0))
     check("False or P[0]", "bool", lambda v: load(v, "P", 0))
     check("False and nothing", "bool", lambda v: IntImm(0, "bool"))

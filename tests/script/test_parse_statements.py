@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+
 import tirscript as ts
 from tirscript.ir import structural_equal
 from tirscript.ir.expr import TRUE, Call, IntImm, Ramp, StringImm, Sub, Var
@@ -86,7 +87,10 @@ def test_symbolic_bounds_keep_the_extent():
 def test_a_loop_has_the_wider_dtype_of_its_bounds():
     f = parse("for i in range(T.int64(1), 5):\n    L[i] = i", head='def f(L: T.Buffer((8,), "int64")):\n')
     assert f.body.loop_var.dtype == "int64" and f.body.min.dtype == "int64" and f.body.extent.value == 4
-    g = parse("for i in range(n, m):\n    B[0] = 1", head='def f(B: T.Buffer((8,), "int8"), n: T.int32, m: T.int64):\n')
+    g = parse(
+        "for i in range(n, m):\n    B[0] = 1",
+        head='def f(B: T.Buffer((8,), "int8"), n: T.int32, m: T.int64):\n',
+    )
     assert g.body.loop_var.dtype == "int64" and g.body.min.dtype == "int64"
 
 
@@ -163,7 +167,10 @@ def test_a_let_reaches_to_the_end_of_its_body():
 def test_python_values_make_no_statement():
     same("k = T.meta_var(4)\nB[k] = k", "B[4] = 4")
     same("idx = [n, 2]\nA[*idx] = A[tuple(idx)]", "A[n, 2] = A[n, 2]")
-    same("s = 'shared'\nX = T.alloc_buffer((4,), scope=s)\nX[0] = 1.0", "X = T.alloc_buffer((4,), scope='shared')\nX[0] = 1.0")
+    same(
+        "s = 'shared'\nX = T.alloc_buffer((4,), scope=s)\nX[0] = 1.0",
+        "X = T.alloc_buffer((4,), scope='shared')\nX[0] = 1.0",
+    )
     same("g = lambda x: x * x\nB[0] = g(n)", "B[0] = n * n")
     same("a, (b, c) = 1, (2, n)\nB[a] = b + c", "a = 1\nb = 2\nc = n\nB[a] = b + c")
 
@@ -189,7 +196,11 @@ def test_branches():
 
 def test_conditions_that_python_knows_are_decided_now():
     same("if debug:\n    B[0] = nothing\nB[1] = 1", "B[1] = 1", {"debug": False})
-    same("if debug:\n    k = T.meta_var(3)\nelse:\n    k = T.meta_var(4)\nB[k] = 1", "B[3] = 1", {"debug": True})
+    same(
+        "if debug:\n    k = T.meta_var(3)\nelse:\n    k = T.meta_var(4)\nB[k] = 1",
+        "B[3] = 1",
+        {"debug": True},
+    )
 
 
 def test_asserts():
@@ -227,7 +238,9 @@ def test_scalars_are_converted_to_the_buffer():
     [("int32", "x"), ("int8", "n"), ("float16", "x"), ("int32", "1.5"), ("bfloat16", "T.float16(1) * h")],
 )
 def test_a_lossy_store_warns_with_its_line(dtype, value):
-    head = f'def f(R: T.Buffer((8,), "{dtype}"), n: T.int32, x: T.float32, h: T.float16):\n    R[0] = {value}\n'
+    head = (
+        f'def f(R: T.Buffer((8,), "{dtype}"), n: T.int32, x: T.float32, h: T.float16):\n    R[0] = {value}\n'
+    )
     with pytest.warns(ts.PrecisionLossWarning, match=r":2:12: .* is converted to " + dtype):
         ts.parse(head)
     with warnings.catch_warnings():
@@ -262,7 +275,9 @@ def test_allocations():
 
 def test_constants_in_memory():
     np = pytest.importorskip("numpy")
-    f = parse("c = T.allocate_const([[1, 2], [3, 4]], 'int8', [2, 2])\nC = T.decl_buffer((2, 2), 'int8', data=c)\nB[0] = C[1, 1]")
+    f = parse(
+        "c = T.allocate_const([[1, 2], [3, 4]], 'int8', [2, 2])\nC = T.decl_buffer((2, 2), 'int8', data=c)\nB[0] = C[1, 1]"
+    )
     assert isinstance(f.body, AllocateConst)
     np.testing.assert_array_equal(f.body.data, np.array([[1, 2], [3, 4]], "int8"))
     assert f.body.data.dtype == np.int8
@@ -281,8 +296,15 @@ with T.launch_thread(tx, 8):
     attr = f.body
     assert isinstance(attr, AttrStmt) and attr.node is f.buffers[0].data and attr.key == "key"
     launch = attr.body
-    assert launch.key == "thread_extent" and launch.node.thread_tag == "blockIdx.x" and launch.node.var.name == "bx"
-    same('with T.launch_thread("threadIdx.x", 8) as t:\n    B[t] = 1', 't = T.launch_thread("threadIdx.x", 8)\nB[t] = 1')
+    assert (
+        launch.key == "thread_extent"
+        and launch.node.thread_tag == "blockIdx.x"
+        and launch.node.var.name == "bx"
+    )
+    same(
+        'with T.launch_thread("threadIdx.x", 8) as t:\n    B[t] = 1',
+        't = T.launch_thread("threadIdx.x", 8)\nB[t] = 1',
+    )
     g = parse('t = T.launch_thread("threadIdx.x", T.int64(8))\nB[t] = 1')
     assert g.body.node.var.dtype == "int64"
 
@@ -296,7 +318,9 @@ def test_realize():
 def test_returns():
     f = ts.parse('def f(A: T.Buffer((4,), "int32")) -> T.int64:\n    return A[0]')
     assert f.ret_type == "int64" and f.body.value.op == "ret" and f.body.value.args[0].dtype == "int64"
-    g = ts.parse('def f(A: T.Buffer((4,), "int32")):\n    if A[0] > 1:\n        return A[0]\n    else:\n        return A[1]')
+    g = ts.parse(
+        'def f(A: T.Buffer((4,), "int32")):\n    if A[0] > 1:\n        return A[0]\n    else:\n        return A[1]'
+    )
     assert g.ret_type == "int32"
     ts.assert_structural_equal(
         ts.parse("def f(n: T.int32) -> T.int32:\n    T.evaluate(T.ret(n))"),
@@ -325,7 +349,12 @@ for i, j, k, l in T.grid(8, 8, 8, 8):
     realize = next(s for s in walk(f.body) if isinstance(s, BlockRealize) and s.block.name == "b")
     block = realize.block
     assert [a.kind for a in block.iter_vars] == ["spatial", "reduce", "scan", "opaque"]
-    assert [(a.dom.min.value, a.dom.extent.value) for a in block.iter_vars] == [(2, 6), (0, 8), (1, 3), (0, 8)]
+    assert [(a.dom.min.value, a.dom.extent.value) for a in block.iter_vars] == [
+        (2, 6),
+        (0, 8),
+        (1, 3),
+        (0, 8),
+    ]
     assert not structural_equal(realize.predicate, TRUE)
     assert set(block.annotations) == {"x", "y"}
     assert block.reads == () and len(block.writes) == 1
@@ -344,7 +373,10 @@ for i in range(8):
     assert axis.var.dtype == "int64" and axis.dom.extent.dtype == "int64"
     assert type(realize.iter_values[0]).__name__ == "Cast" and realize.iter_values[0].dtype == "int64"
     with pytest.raises(ts.ParseError, match="narrows"):
-        parse("for i in range(T.int64(8)):\n    with T.block('b'):\n        vi = T.axis.spatial(8, i, dtype='int32')\n        L[vi] = 1", head=head)
+        parse(
+            "for i in range(T.int64(8)):\n    with T.block('b'):\n        vi = T.axis.spatial(8, i, dtype='int32')\n        L[vi] = 1",
+            head=head,
+        )
 
 
 def test_root_block():
@@ -383,7 +415,9 @@ for i in range(8):
 def test_block_names_that_are_not_identifiers_and_no_realize():
     f = parse('with T.block("a b-c"):\n    B[0] = 1')
     assert f.body.block.body.block.name == "a b-c"
-    g = parse('with T.block("q", no_realize=True):\n    vi = T.axis.spatial(8)\n    T.reads()\n    T.writes(B[vi])\n    B[vi] = 1')
+    g = parse(
+        'with T.block("q", no_realize=True):\n    vi = T.axis.spatial(8)\n    T.reads()\n    T.writes(B[vi])\n    B[vi] = 1'
+    )
     assert isinstance(g.body.block.body, Block)
 
 
@@ -397,7 +431,11 @@ with T.block("b"):
 """)
     block = f.body.block.body.block
     x, y = block.match_buffers
-    assert x.buffer.strides[1].name == "s1" and x.buffer.elem_offset.name == "off" and x.buffer.offset_factor == 2
+    assert (
+        x.buffer.strides[1].name == "s1"
+        and x.buffer.elem_offset.name == "off"
+        and x.buffer.offset_factor == 2
+    )
     assert [r.extent.value for r in y.source.region] == [2, 1] and len(y.buffer.shape) == 2
 
 

@@ -43,8 +43,18 @@ def prim_func(
     options = Options(private, check_well_formed, s_tir)
     frame = sys._getframe(1)
     if func is not None:
-        return entry.decorated_function(func, frame, options)
-    return lambda f: entry.decorated_function(f, frame, options)
+        result = entry.decorated_function(func, frame, options)
+        if isinstance(result, TirscriptError):
+            raise result from None
+        return result
+
+    def decorate(f: Callable[..., Any]) -> Any:
+        result = entry.decorated_function(f, frame, options)
+        if isinstance(result, TirscriptError):
+            raise result from None
+        return result
+
+    return decorate
 
 
 def macro(func: Callable[..., Any] | None = None, /, *, hygienic: bool = True) -> Any:

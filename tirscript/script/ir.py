@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from tirscript.diagnostics import TirscriptError
+
 __all__ = ["dummy_global_info", "ir_module", "module_attrs", "module_global_infos", "vdevice"]
 
 
@@ -19,9 +21,19 @@ def ir_module(cls: type | None = None, /, *, check_well_formed: bool = True, s_t
     from tirscript.script.parser import entry
 
     frame = sys._getframe(1)
-    if cls is not None:
-        return entry.decorated_class(cls, frame, check_well_formed, s_tir)
-    return lambda c: entry.decorated_class(c, frame, check_well_formed, s_tir)
+
+    def decorate(c: Any) -> Any:
+        result = entry.decorated_class(c, frame, check_well_formed, s_tir)
+        if isinstance(result, TirscriptError):
+            raise result from None
+        return result
+
+    if cls is None:
+        return decorate
+    result = entry.decorated_class(cls, frame, check_well_formed, s_tir)
+    if isinstance(result, TirscriptError):
+        raise result from None
+    return result
 
 
 def module_attrs(attrs: dict[str, Any], allow_overwrite: bool = False) -> None:

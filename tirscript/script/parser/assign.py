@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from tirscript.arith.exact import is_exact
+from tirscript.diagnostics import ParseError
 from tirscript.ir import dtype as dt
 from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer, BufferRegion, make_buffer
@@ -25,7 +26,7 @@ from tirscript.ir.stmt import (
 from tirscript.script import constructs
 from tirscript.script.dtypes import DTypeConstructor
 
-from .core import EXPR, STMT, Cell, Defined, Frame, Parser
+from .core import EXPR, STMT, Cell, Defined, Frame, Parser, Poisoned
 from .expr import apply_binary
 from .index import access, index_items, point_indices
 from .values import assign_python, convert, operand, quoted, unpack, value_expr
@@ -38,7 +39,14 @@ def _assign(p: Parser, s: ast.Assign) -> None:
     kind = type(target)
     node = s.value
     if kind is ast.Subscript:
-        value = EXPR[type(node)](p, node)
+        try:
+            value = EXPR[type(node)](p, node)
+        except (ParseError, Poisoned) as e:
+            # Read the target too, for its mistakes.
+            if isinstance(e, ParseError):
+                p.report(e)
+            _store_indices(p, target, _stored_buffer(p, target))  # type: ignore[arg-type]
+            return
         store(p, s, target, value)  # type: ignore[arg-type]
     elif kind is ast.Name:
         p.naming_node, p.naming = node, target.id  # type: ignore[attr-defined]

@@ -30,11 +30,12 @@ TABLES = (assign, blocks, buffers, call, expr, frames, index, loops, macro, meth
 
 
 def decorated_function(function: Any, frame: types.FrameType, options: Options) -> Any:
-    """What ``@T.prim_func`` gives: a PrimFunc, or the function itself inside a class that is a module."""
+    """What ``@T.prim_func`` gives: a PrimFunc, the function itself inside a class that is a module, or the
+    error, which the decorator raises: its traceback then holds one frame of ours."""
     try:
         return _decorated_function(function, frame, options)
     except TirscriptError as e:
-        raise e.with_traceback(None) from None
+        return e.with_traceback(None)
 
 
 def _decorated_function(function: Any, frame: types.FrameType, options: Options) -> Any:
@@ -98,7 +99,7 @@ def static_value(node: ast.AST, env: Environment) -> Any:
 
 
 def decorated_class(cls: Any, frame: types.FrameType, check_well_formed: bool, s_tir: bool) -> Any:
-    """What ``@I.ir_module`` gives: an IRModule."""
+    """What ``@I.ir_module`` gives: an IRModule, or the error."""
     try:
         if isinstance(cls, IRModule):
             return cls
@@ -122,7 +123,7 @@ def decorated_class(cls: Any, frame: types.FrameType, check_well_formed: bool, s
         with deep_recursion():
             return parse_class(definition, text, env, check_well_formed, s_tir)
     except TirscriptError as e:
-        raise e.with_traceback(None) from None
+        return e.with_traceback(None)
 
 
 _KNOWN_MODULES = ("tirscript", "tvm")
@@ -164,7 +165,8 @@ def parse(
         with deep_recursion():
             return _parse_tree(text, dict(extra_vars or {}), check_well_formed, s_tir)
     except TirscriptError as e:
-        raise e.with_traceback(None) from None
+        error = e.with_traceback(None)
+    raise error
 
 
 def _parse_object(

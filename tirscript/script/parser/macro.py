@@ -18,7 +18,9 @@ from .core import CALLS, STMT, Parser, first_line_span
 class Macro:
     """A macro: its definition, and the names that it sees."""
 
-    __slots__ = ("__name__", "definition", "env", "hygienic", "late", "scope", "source", "unicode_columns")
+    __slots__ = (
+        "__name__", "definition", "env", "hygienic", "late", "scope", "source", "unicode_columns", "where"
+    )  # fmt: skip
 
     def __init__(
         self, definition: ast.FunctionDef, source: Source, unicode_columns: bool, env: Environment, *,
@@ -33,6 +35,8 @@ class Macro:
         self.late = late
         # The names of the script around the definition, for a macro defined inside a script.
         self.scope = scope
+        # Where a macro with late binding stands in Python.
+        self.where: tuple[types.FunctionType, types.FrameType] | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TirscriptError(f"the macro `{self.__name__}` is called inside a script", code="outside-script")
@@ -52,7 +56,11 @@ def define(function: Any, frame: types.FrameType, *, hygienic: bool, late: bool 
     if text is None or found is None:
         raise missing_source(function.__name__).with_traceback(None)
     env = of_function(function, frame)
-    return Macro(found, text.source, not text.ascii_only, env, hygienic=hygienic, late=late, scope=None)
+    macro = Macro(found, text.source, not text.ascii_only, env, hygienic=hygienic, late=late, scope=None)
+    macro.env = env.extended({function.__name__: macro})
+    if late:
+        macro.where = function, frame
+    return macro
 
 
 def define_nested(p: Parser, s: ast.FunctionDef) -> None:
@@ -103,6 +111,8 @@ def call(p: Parser, node: ast.Call) -> None:
         inner = {**inner, **p.names}
     p.names, p.kinds, p.undo = inner, dict(p.kinds) if inner else {}, []
     p.env = macro.env
+    if macro.where is not None:
+        p.env = of_function(*macro.where).extended({macro.__name__: macro})
     p.set_source(macro.source, not macro.unicode_columns)
     p.macros.append((macro.__name__, place))
     try:
