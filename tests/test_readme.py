@@ -12,6 +12,7 @@ import pytest
 
 import tirscript as ts
 from tirscript import display
+from tirscript.schedule.later import Later
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -74,3 +75,40 @@ def test_the_two_commands_are_there() -> None:
         "pip install -e . && python -m tirscript demo",
         "pip install -e '.[test]' && python -m pytest",
     ]
+
+
+def test_the_counts_of_names_are_right() -> None:
+    from tirscript.script import tir as T
+
+    found = re.search(r"of the (\d+) names of TVM's classic `T`, (\d+) are supported and (\d+) say", README)
+    assert found is not None
+    total, supported, missing = map(int, found.groups())
+    assert total == supported + missing
+    assert missing == len(T.NOT_YET)
+
+
+def test_the_primitives_named_are_there_and_the_missing_ones_say_so() -> None:
+    (row,) = re.findall(r"^\| schedule \| (.*?);", README, re.MULTILINE)
+    for name in re.findall(r"`(\w+)`", row):
+        assert name not in vars(Later), name
+        assert callable(getattr(ts.Schedule, name))
+    (rest,) = re.findall(r"^\* The other schedule primitives: (.*?) and more", README, re.MULTILINE)
+    for name in re.findall(r"`(\w+)`", rest):
+        assert name in vars(Later), name
+
+
+@pytest.mark.parametrize(
+    "dtype", [d for d in ts.ir.dtype.SCALARS if d not in ("handle", "void", "int1", "uint1")]
+)
+def test_the_dtypes_named_are_those_of_llvm(dtype: str) -> None:
+    """Both targets compute with the dtypes of the table; the others are of `python` alone."""
+    f = ts.from_source(
+        f'@T.prim_func\ndef f(A: T.Buffer((8,), "{dtype}"), B: T.Buffer((8,), "{dtype}")):\n'
+        "    for i in range(8):\n        B[i] = T.max(A[i], A[7 - i])\n"
+    )
+    ts.build(f, "python")
+    if re.fullmatch(r"bool|u?int(8|16|32|64)|float(32|64)", dtype):
+        ts.build(f, "llvm")
+    else:
+        with pytest.raises(ts.NotYetError):
+            ts.build(f, "llvm")
