@@ -525,6 +525,16 @@ def test_siblings_share_names():
     assert script(stmt) == "for i in range(4):\n    A[i] = i\nfor i in range(4):\n    A[i] = i"
 
 
+def test_a_subtree_that_occurs_twice():
+    """Lowering may leave the same definitions in two places: each is printed as the other."""
+    B = make_buffer("B", (const_int(4),))
+    tx = IterVar(Var("tx"), None, "thread", "threadIdx.x")
+    block = realize("b", (), (), BufferStore(B, FloatImm(1.0), (zero,)), alloc_buffers=(B,))
+    stmt = AttrStmt(tx, "thread_extent", const_int(8), LetStmt(n, i, block))
+    once = script(SeqStmt((stmt, nop())))
+    assert script(SeqStmt((stmt, stmt, nop()))) == once.replace("T.evaluate(0)", once)
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [("T", "T_1"), ("I", "I_1"), ("cls", "cls_1"), ("range", "range_1"), ("for", "for_1"), ("None", "None_1"),

@@ -21,6 +21,7 @@ from typing import Any
 from tirscript.arith import simplify
 from tirscript.diagnostics import deep_recursion
 from tirscript.ir import dtype as dt
+from tirscript.ir.equal import structural_equal
 from tirscript.ir.expr import (
     EQ,
     GE,
@@ -420,7 +421,8 @@ def _attr_stmt(n: AttrStmt) -> AttrStmt:
 
 _RULES: dict[type, Any] = {
     Add: _add, Sub: _sub, Mul: _mul, Div: _div, FloorDiv: _floordiv, FloorMod: _mod, Mod: _mod,
-    Min: lambda n: _both(n, min), Max: lambda n: _both(n, max),
+    Min: lambda n: n.a if structural_equal(n.a, n.b) else _both(n, min),
+    Max: lambda n: n.a if structural_equal(n.a, n.b) else _both(n, max),
     EQ: _comparison(lambda a, b: a == b), NE: _comparison(lambda a, b: a != b),
     LT: _comparison(lambda a, b: a < b), LE: _comparison(lambda a, b: a <= b),
     GT: _comparison(lambda a, b: a > b), GE: _comparison(lambda a, b: a >= b),

@@ -31,7 +31,7 @@ class Printer:
     """One run of the printer over one object.
 
     ``names`` maps variables and buffers to the text that stands for them; ``used`` holds the names that
-    are visible, ``scope`` those to forget at the end of the scopes that are open.
+    are visible, ``scope`` what to forget at the end of the scopes that are open.
     """
 
     # Words that dialects spell differently.
@@ -73,7 +73,7 @@ class Printer:
         self.used: set[str] = set(RESERVED)
         if self.words["attr_prefix"] != "tir.":
             self.used.add("Module")
-        self.scope: list[str] = []
+        self.scope: list[Any] = []
         self.loops: dict[Var, For] = {}
         # Handles that stand in no text because their buffer is the parameter, and those that should.
         self.hidden: set[Var] = set()
@@ -91,21 +91,25 @@ class Printer:
                 n += 1
             name = f"{name}_{n}"
         used.add(name)
-        self.scope.append(name)
+        self.scope.append(token)
         self.names[token] = name
         return name
 
     def define_buffer(self, buffer: Buffer) -> str:
         """A free name for a buffer; its pointer is then ``name.data`` unless it is known already."""
         name = self.define(buffer, buffer.name)
-        self.names.setdefault(buffer.data, f"{self.names[buffer]}.data")
+        if buffer.data not in self.names:
+            self.names[buffer.data] = f"{self.names[buffer]}.data"
+            self.scope.append(buffer.data)
         return name
 
     def leave(self, mark: int) -> None:
-        """Forget the names defined since ``len(scope)`` was ``mark``."""
+        """Forget what was defined since ``len(scope)`` was ``mark``."""
         scope = self.scope
         if len(scope) > mark:
-            self.used.difference_update(scope[mark:])
+            used, names = self.used, self.names
+            for token in scope[mark:]:
+                used.discard(names.pop(token, ""))
             del scope[mark:]
 
     def free(self, token: Any) -> str:

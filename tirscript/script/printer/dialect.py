@@ -168,8 +168,8 @@ def _call(p: Printer, e: Call, outer: int) -> str:
     if isinstance(op, str):
         if op in _ABSENT:
             raise lacks(f"T.{op}")
-        if op == "pow" and not dt.is_float(e.dtype):
-            raise lacks("T.pow of integers")
+        if op == "pow" and dt.info(e.dtype).code != "float":
+            raise lacks("T.pow of bfloat16" if dt.is_float(e.dtype) else "T.pow of integers")
         if op == "ret":
             raise lacks("T.ret as an expression")
     return EXPRS[Call](p, e, outer)

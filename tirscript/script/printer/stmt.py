@@ -216,7 +216,7 @@ def _attr(p: Printer, s: AttrStmt, last: bool) -> None:
     node = s.node
     if s.key == "thread_extent" and type(node) is IterVar:
         text = f"T.launch_thread({quote(node.thread_tag)}, {p.expr(s.value)})"
-        if node.var in p.names and p.names[node.var] in p.used:
+        if node.var in p.names:
             # The variable of an outer launch, launched again.
             _scope(p, s, last, text, text)
         else:
