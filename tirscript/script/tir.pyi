@@ -176,7 +176,7 @@ def alloc_buffer(shape: _Any, dtype: _Any = 'float32', data: _Any = None, stride
     """A buffer of the enclosing block (of the root block outside of one)."""
     ...
 def allocate(extents: _Any, dtype: _Any, scope: str = 'global', condition: _Any = None, annotations: dict[str, _Any] | None = None) -> _Any:
-    """Memory: ``with T.allocate([64], "float32", "shared") as p``, or ``p = T.allocate(...)`` for the rest."""
+    """Memory: ``with T.allocate([64], "float32", "shared") as p``, or ``p = T.allocate(...)``."""
     ...
 def allocate_const(data: _Any, dtype: _Any, extents: _Any, annotations: dict[str, _Any] | None = None) -> _Any:
     """Constant memory that holds ``data``, a list or an array."""
@@ -258,7 +258,7 @@ class axis:
         """An axis that is summed over."""
         ...
 class bfloat16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -269,7 +269,7 @@ class bfloat16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class bfloat16x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -280,7 +280,7 @@ class bfloat16x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class bfloat16x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -291,7 +291,7 @@ class bfloat16x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class bfloat16x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -302,7 +302,7 @@ class bfloat16x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class bfloat16x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -313,7 +313,7 @@ class bfloat16x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class bfloat16x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -324,7 +324,7 @@ class bfloat16x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class bfloat16x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -356,7 +356,7 @@ def block_name_suffix_context(*args: _Any, **kwargs: _Any) -> _Any:
     """Known from TVM, not supported yet."""
     ...
 class bool(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -367,7 +367,7 @@ class bool(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class boolean(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -466,7 +466,7 @@ def dp4a(vec1: _Any, vec2: _Any, acc: _Any = 0) -> _Expr:
     """The dot product of two vectors of four 8-bit integers, added to acc."""
     ...
 class e4m3_float8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -477,7 +477,7 @@ class e4m3_float8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class e5m2_float8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -512,7 +512,7 @@ def fabs(x: _Any) -> _Expr:
     """The absolute value of a float."""
     ...
 class float16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -523,7 +523,7 @@ class float16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float16x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -534,7 +534,7 @@ class float16x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float16x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -545,7 +545,7 @@ class float16x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float16x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -556,7 +556,7 @@ class float16x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float16x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -567,7 +567,7 @@ class float16x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float16x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -578,7 +578,7 @@ class float16x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float16x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -589,7 +589,7 @@ class float16x8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -600,7 +600,7 @@ class float32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float32x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -611,7 +611,7 @@ class float32x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float32x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -622,7 +622,7 @@ class float32x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float32x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -633,7 +633,7 @@ class float32x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float32x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -644,7 +644,7 @@ class float32x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float32x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -655,7 +655,7 @@ class float32x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float32x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -666,7 +666,7 @@ class float32x8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -677,7 +677,7 @@ class float64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float64x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -688,7 +688,7 @@ class float64x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float64x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -699,7 +699,7 @@ class float64x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float64x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -710,7 +710,7 @@ class float64x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float64x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -721,7 +721,7 @@ class float64x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float64x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -732,7 +732,7 @@ class float64x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float64x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -743,7 +743,7 @@ class float64x8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float8_e3m4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -754,7 +754,7 @@ class float8_e3m4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float8_e4m3(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -765,7 +765,7 @@ class float8_e4m3(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float8_e4m3b11fnuz(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -776,7 +776,7 @@ class float8_e4m3b11fnuz(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float8_e4m3fn(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -787,7 +787,7 @@ class float8_e4m3fn(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float8_e4m3fnuz(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -798,7 +798,7 @@ class float8_e4m3fnuz(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float8_e5m2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -809,7 +809,7 @@ class float8_e5m2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float8_e5m2fnuz(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -820,7 +820,7 @@ class float8_e5m2fnuz(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class float8_e8m0fnu(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -889,7 +889,7 @@ def inline(func: _Callable[..., _Any] | None = None, /) -> _Any:
     """Decorator: a macro that looks names up when it is called, in the scopes around its definition."""
     ...
 class int1(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -900,7 +900,7 @@ class int1(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -911,7 +911,7 @@ class int16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int16x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -922,7 +922,7 @@ class int16x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int16x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -933,7 +933,7 @@ class int16x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int16x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -944,7 +944,7 @@ class int16x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int16x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -955,7 +955,7 @@ class int16x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int16x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -966,7 +966,7 @@ class int16x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int16x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -977,7 +977,7 @@ class int16x8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -988,7 +988,7 @@ class int32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int32x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -999,7 +999,7 @@ class int32x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int32x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1010,7 +1010,7 @@ class int32x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int32x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1021,7 +1021,7 @@ class int32x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int32x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1032,7 +1032,7 @@ class int32x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int32x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1043,7 +1043,7 @@ class int32x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int32x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1054,7 +1054,7 @@ class int32x8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1065,7 +1065,7 @@ class int4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1076,7 +1076,7 @@ class int64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int64x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1087,7 +1087,7 @@ class int64x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int64x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1098,7 +1098,7 @@ class int64x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int64x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1109,7 +1109,7 @@ class int64x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int64x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1120,7 +1120,7 @@ class int64x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int64x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1131,7 +1131,7 @@ class int64x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int64x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1142,7 +1142,7 @@ class int64x8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1153,7 +1153,7 @@ class int8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int8x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1164,7 +1164,7 @@ class int8x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int8x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1175,7 +1175,7 @@ class int8x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int8x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1186,7 +1186,7 @@ class int8x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int8x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1197,7 +1197,7 @@ class int8x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int8x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1208,7 +1208,7 @@ class int8x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class int8x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1294,10 +1294,10 @@ def min(a: _Any, b: _Any) -> _Expr:
 def min_value(dtype: _Any) -> _Expr:
     """The smallest finite value of the dtype."""
     ...
-def mma_fill(dtype: _Any, *args: _Any) -> _Expr:
+def mma_fill(*args: _Any, dtype: _Any = None) -> _Expr:
     """Store or fill a fragment of ptx_mma."""
     ...
-def mma_store(dtype: _Any, *args: _Any) -> _Expr:
+def mma_store(*args: _Any, dtype: _Any = None) -> _Expr:
     """Store or fill a fragment of ptx_mma."""
     ...
 def nearbyint(x: _Any) -> _Expr:
@@ -1308,9 +1308,6 @@ def nextafter(x: _Any, y: _Any) -> _Expr:
     ...
 def parallel(start: _Any, stop: _Any = None, *, annotations: dict[str, _Any] | None = None, step: _Any = None) -> _Any:
     """A loop whose iterations run on several threads of the CPU."""
-    ...
-def parameter_names(f: _Any) -> list[str]:
-    """The names of the positional parameters of a function or a lambda of a script."""
     ...
 def popcount(x: _Any) -> _Expr:
     """The number of bits that are set."""
@@ -1343,25 +1340,25 @@ def ptx_arrive_barrier_expect_tx(barrier_id: _Any, byte_count: _Any) -> _Any:
 def ptx_commit_group() -> _Any:
     """Commit the asynchronous copies so far as a group."""
     ...
-def ptx_cp_async(dtype: _Any, *args: _Any) -> _Expr:
+def ptx_cp_async(*args: _Any, dtype: _Any = None) -> _Expr:
     """An asynchronous copy to shared memory."""
     ...
 def ptx_cp_async_barrier(barrier_id: _Any) -> _Expr:
     """Let a barrier wait for the asynchronous copies so far."""
     ...
-def ptx_cp_async_bulk(dtype: _Any, *args: _Any) -> _Expr:
+def ptx_cp_async_bulk(*args: _Any, dtype: _Any = None) -> _Expr:
     """An asynchronous copy to shared memory."""
     ...
 def ptx_init_barrier_thread_count(barrier_id: _Any, thread_count: _Any) -> _Any:
     """Set a barrier's number of threads."""
     ...
-def ptx_ldmatrix(dtype: _Any, *args: _Any) -> _Expr:
+def ptx_ldmatrix(*args: _Any, dtype: _Any = None) -> _Expr:
     """Load a matrix from shared memory into a fragment."""
     ...
-def ptx_mma(dtype: _Any, *args: _Any) -> _Expr:
+def ptx_mma(*args: _Any, dtype: _Any = None) -> _Expr:
     """A matrix product of the tensor cores."""
     ...
-def ptx_mma_sp(dtype: _Any, *args: _Any) -> _Expr:
+def ptx_mma_sp(*args: _Any, dtype: _Any = None) -> _Expr:
     """A matrix product of the tensor cores."""
     ...
 def ptx_wait_barrier(barrier_id: _Any) -> _Any:
@@ -1542,7 +1539,7 @@ def type_annotation(dtype: _Any) -> _Expr:
     """A dtype as an argument, of T.tvm_access_ptr."""
     ...
 class uint1(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1553,7 +1550,7 @@ class uint1(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1564,7 +1561,7 @@ class uint16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint16x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1575,7 +1572,7 @@ class uint16x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint16x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1586,7 +1583,7 @@ class uint16x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint16x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1597,7 +1594,7 @@ class uint16x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint16x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1608,7 +1605,7 @@ class uint16x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint16x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1619,7 +1616,7 @@ class uint16x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint16x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1630,7 +1627,7 @@ class uint16x8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1641,7 +1638,7 @@ class uint32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint32x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1652,7 +1649,7 @@ class uint32x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint32x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1663,7 +1660,7 @@ class uint32x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint32x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1674,7 +1671,7 @@ class uint32x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint32x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1685,7 +1682,7 @@ class uint32x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint32x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1696,7 +1693,7 @@ class uint32x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint32x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1707,7 +1704,7 @@ class uint32x8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1718,7 +1715,7 @@ class uint4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1729,7 +1726,7 @@ class uint64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint64x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1740,7 +1737,7 @@ class uint64x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint64x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1751,7 +1748,7 @@ class uint64x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint64x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1762,7 +1759,7 @@ class uint64x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint64x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1773,7 +1770,7 @@ class uint64x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint64x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1784,7 +1781,7 @@ class uint64x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint64x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1795,7 +1792,7 @@ class uint64x8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1806,7 +1803,7 @@ class uint8(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint8x16(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1817,7 +1814,7 @@ class uint8x16(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint8x2(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1828,7 +1825,7 @@ class uint8x2(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint8x32(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1839,7 +1836,7 @@ class uint8x32(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint8x4(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1850,7 +1847,7 @@ class uint8x4(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint8x64(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1861,7 +1858,7 @@ class uint8x64(_Expr):
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
 class uint8x8(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value
@@ -1893,7 +1890,7 @@ def vectorlow(dtype: _Any, vec: _Any) -> _Expr:
     """The lower half of a vector."""
     ...
 class void(_Expr):
-    """A dtype of the script: an annotation, a constant or conversion ``T.float32(x)``, a variable ``T.int32()``.
+    """A dtype of the script: an annotation, a conversion ``T.float32(x)``, a variable ``T.int32()``.
 
     >>> float32 = DTypeConstructor("float32")
     >>> float32(0.1).value

@@ -140,6 +140,8 @@ class _Writer:
                 return cls.__name__
             self.imports.add("import builtins as _builtins")
             return f"_builtins.{cls.__name__}"
+        if cls.__module__ == self.module.__name__:
+            return cls.__name__ if cls.__name__ in self.names else self._any()
         return self._import(cls.__module__, cls.__name__)
 
     def _annotation(self, annotation: Any, space: dict[str, Any]) -> str:
