@@ -550,6 +550,17 @@ class Module:
     def f(A: T.Buffer((8,), "float32")):
         T.func_attr({"global_symbol": "exported"})
         cls.g(A.data, 3)"""
+TEXTS["module_infos"] = """\
+# from tirscript.script import ir as I
+# from tirscript.script import tir as T
+
+@I.ir_module
+class Module:
+    I.module_attrs({"a": {"b": [1, 2]}})
+    I.module_global_infos({"dummy": [I.dummy_global_info()], "vdevice": [I.vdevice("llvm", 0, "global")]})
+    @T.prim_func
+    def f(A: T.Buffer((8,), "float32")):
+        A[0] = T.float32(1)"""
 
 
 def quiet_parse(text):

@@ -85,7 +85,8 @@ def assert_agreed(out: Outcome) -> None:
 
 
 def test_programs_of_this_project(capsys: pytest.CaptureFixture[str]) -> None:
-    out = cross({name: quiet_parse(text) for name, text in TEXTS.items()})
+    # The infos of a module hold targets, which TVM fills in.
+    out = cross({name: quiet_parse(text) for name, text in TEXTS.items() if name != "module_infos"})
     report("printed programs", out, capsys)
     assert_agreed(out)
     assert out.lacking.keys() == {

@@ -12,7 +12,7 @@ from tirscript.ir.stmt import Block, BlockRealize
 from .core import Printer
 from .names import function_name
 from .stmt import declare_vars, print_block, var_type_text
-from .value import buffer_text, dict_text
+from .value import buffer_text, dict_text, value_text
 
 
 def print_function(p: Printer, f: PrimFunc, name: str) -> None:
@@ -101,8 +101,12 @@ def print_module(p: Printer, m: IRModule) -> None:
     p.line("class Module:")
     outer = p.indent
     p.indent = outer + "    "
-    if m.attrs:
-        p.line(f"I.module_attrs({dict_text(p, m.attrs)})")
+    attrs = dict(m.attrs)
+    infos = attrs.pop("global_infos", None)
+    if attrs:
+        p.line(f"I.module_attrs({dict_text(p, attrs)})")
+    if infos is not None:
+        p.line(f"I.module_global_infos({value_text(p, infos)})")
     items = m.items()
     taken: set[str] = set()
     for key, _ in items:
