@@ -41,7 +41,8 @@ def test_shapes_and_dtypes(declaration, shape, dtype):
 
 def test_every_field():
     b = buffer(
-        'T.Buffer((4, 8), "int8", strides=[n, 1], elem_offset=n * 2, scope="shared", align=64, offset_factor=8, '
+        'T.Buffer((4, 8), "int8", strides=[n, 1], elem_offset=n * 2, scope="shared", align=64, '
+        "offset_factor=8, "
         'buffer_type="auto", axis_separators=[1])',
         "n: T.int32, ",
     )
@@ -91,7 +92,8 @@ def f(a: T.handle, b: T.handle, unmatched: T.handle, k: T.int32):
 
 def test_pointers_and_scalars():
     f = ts.parse("""
-def f(p: T.handle("float32", "shared"), q: T.Ptr[T.int8], i: int, x: float, s: "T.int64", u: T.uint8, b: T.bool):
+def f(p: T.handle("float32", "shared"), q: T.Ptr[T.int8], i: int, x: float, s: "T.int64",
+      u: T.uint8, b: T.bool):
     P = T.decl_buffer((4,), "float32", data=p)
     P[0] = x
 """)

@@ -1,5 +1,8 @@
 """Mistakes: each is one diagnostic with its exact place, and all of a function are reported together."""
 
+# The table holds one mistake a line.
+# ruff: noqa: E501
+
 import pickle
 import warnings
 

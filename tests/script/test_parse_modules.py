@@ -148,7 +148,7 @@ def test_a_captured_function_is_no_call():
     def other(A: T.Buffer((4,), "int32")):
         A[0] = 1
 
-    with pytest.raises(ts.ParseError, match="put both functions into one @I.ir_module"):
+    with pytest.raises(ts.ParseError, match=r"put both functions into one @I\.ir_module"):
 
         @T.prim_func
         def f(A: T.Buffer((4,), "int32")):
@@ -157,7 +157,8 @@ def test_a_captured_function_is_no_call():
 
 def test_attributes():
     f = ts.parse(
-        'def f(A: T.Buffer((4,))):\n    T.func_attr({"tirx.noalias": True, "global_symbol": "g", "x": [1, "a"]})'
+        "def f(A: T.Buffer((4,))):\n"
+        '    T.func_attr({"tirx.noalias": True, "global_symbol": "g", "x": [1, "a"]})'
     )
     assert f.attrs == {"tir.noalias": True, "global_symbol": "g", "x": [1, "a"]} and f.name == "g"
     with pytest.raises(ts.ParseError, match="private"):

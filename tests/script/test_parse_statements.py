@@ -262,7 +262,8 @@ for i in range(100):
 
 def test_allocations():
     same(
-        "with T.allocate([4], 'int32', 'local') as p:\n    P = T.decl_buffer((4,), 'int32', data=p)\n    P[0] = 1",
+        "with T.allocate([4], 'int32', 'local') as p:\n"
+        "    P = T.decl_buffer((4,), 'int32', data=p)\n    P[0] = 1",
         "p = T.allocate([4], 'int32', 'local')\nP = T.buffer_decl((4,), 'int32', data=p)\nP[0] = 1",
     )
     f = parse("p = T.allocate([n, 4], 'int32', 'shared', n > 3, annotations={'k': 1})\nT.evaluate(p)")
@@ -276,7 +277,8 @@ def test_allocations():
 def test_constants_in_memory():
     np = pytest.importorskip("numpy")
     f = parse(
-        "c = T.allocate_const([[1, 2], [3, 4]], 'int8', [2, 2])\nC = T.decl_buffer((2, 2), 'int8', data=c)\nB[0] = C[1, 1]"
+        "c = T.allocate_const([[1, 2], [3, 4]], 'int8', [2, 2])\n"
+        "C = T.decl_buffer((2, 2), 'int8', data=c)\nB[0] = C[1, 1]"
     )
     assert isinstance(f.body, AllocateConst)
     np.testing.assert_array_equal(f.body.data, np.array([[1, 2], [3, 4]], "int8"))
@@ -319,7 +321,8 @@ def test_returns():
     f = ts.parse('def f(A: T.Buffer((4,), "int32")) -> T.int64:\n    return A[0]')
     assert f.ret_type == "int64" and f.body.value.op == "ret" and f.body.value.args[0].dtype == "int64"
     g = ts.parse(
-        'def f(A: T.Buffer((4,), "int32")):\n    if A[0] > 1:\n        return A[0]\n    else:\n        return A[1]'
+        'def f(A: T.Buffer((4,), "int32")):\n    if A[0] > 1:\n'
+        "        return A[0]\n    else:\n        return A[1]"
     )
     assert g.ret_type == "int32"
     ts.assert_structural_equal(
@@ -374,7 +377,8 @@ for i in range(8):
     assert type(realize.iter_values[0]).__name__ == "Cast" and realize.iter_values[0].dtype == "int64"
     with pytest.raises(ts.ParseError, match="narrows"):
         parse(
-            "for i in range(T.int64(8)):\n    with T.block('b'):\n        vi = T.axis.spatial(8, i, dtype='int32')\n        L[vi] = 1",
+            "for i in range(T.int64(8)):\n    with T.block('b'):\n"
+            "        vi = T.axis.spatial(8, i, dtype='int32')\n        L[vi] = 1",
             head=head,
         )
 
@@ -389,7 +393,8 @@ def test_root_block():
         "X = T.alloc_buffer((4,), 'int32')\nX[0] = 1",
     )
     same(
-        "X = T.alloc_buffer((4,), 'int32')\nwith T.block('root'):\n    T.reads()\n    T.writes()\n    X[0] = 1",
+        "X = T.alloc_buffer((4,), 'int32')\nwith T.block('root'):\n"
+        "    T.reads()\n    T.writes()\n    X[0] = 1",
         "X = T.alloc_buffer((4,), 'int32')\nX[0] = 1",
     )
     kept = parse("with T.block('root'):\n    T.block_attr({'a': 1})\n    B[0] = 1").body.block
@@ -416,7 +421,8 @@ def test_block_names_that_are_not_identifiers_and_no_realize():
     f = parse('with T.block("a b-c"):\n    B[0] = 1')
     assert f.body.block.body.block.name == "a b-c"
     g = parse(
-        'with T.block("q", no_realize=True):\n    vi = T.axis.spatial(8)\n    T.reads()\n    T.writes(B[vi])\n    B[vi] = 1'
+        'with T.block("q", no_realize=True):\n    vi = T.axis.spatial(8)\n'
+        "    T.reads()\n    T.writes(B[vi])\n    B[vi] = 1"
     )
     assert isinstance(g.body.block.body, Block)
 

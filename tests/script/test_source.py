@@ -6,6 +6,7 @@ import sys
 import textwrap
 
 import pytest
+
 import tirscript as ts
 from tirscript.script import tir as T
 from tirscript.script.source import first_line, parse_text
@@ -194,11 +195,13 @@ def test_notebook_cells():
     pytest.importorskip("IPython")
     cells = [
         "from __future__ import annotations\n" + HEADER + "N = 4",
-        '@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer((N,), "int32")):\n        A[0] = N\n',
+        "@I.ir_module\nclass M:\n    @T.prim_func\n"
+        '    def f(A: T.Buffer((N,), "int32")):\n        A[0] = N\n',
         "assert M['f'].body.value.value == 4",
         '@T.prim_func\ndef g(A: T.Buffer((N,), "int32")):\n    A[0] = N + 1\nassert g.body.value.value == 5',
         # The same cell once more, changed: the new text counts.
-        '@I.ir_module\nclass M:\n    @T.prim_func\n    def f(A: T.Buffer((N,), "int32")):\n        A[0] = 9\n',
+        "@I.ir_module\nclass M:\n    @T.prim_func\n"
+        '    def f(A: T.Buffer((N,), "int32")):\n        A[0] = 9\n',
         "assert M['f'].body.value.value == 9",
         '@T.prim_func\ndef wrong(A: T.Buffer((N,), "int32")):\n    A[0] = nothing_here\n',
     ]

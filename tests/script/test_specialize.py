@@ -1,6 +1,7 @@
 """``PrimFunc.specialize``: sizes, scalars, buffers."""
 
 import pytest
+
 import tirscript as ts
 from tirscript.ir.buffer import make_buffer
 from tirscript.ir.expr import IntImm, Var, const_int

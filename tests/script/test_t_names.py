@@ -3,40 +3,54 @@
 import inspect
 
 import pytest
+
 import tirscript as ts
 from tirscript.script import constructs, dtypes
 from tirscript.script import tir as T
 
 # Public names of the classic T namespace (TVM 0.23), dtypes with lanes left out.
-CLASSIC = """
-Add And Assert Broadcast Buffer BufferLoad Call CallEffectKind Cast CommReducer Div EQ Else FloatImm FloorDiv
-FloorMod GE GT If IntImm IterVar LE LT Let LetStmt Max Min Mod Mul NE Not Or ProducerLoad Ptr Ramp Range Reduce
-Select Shuffle SizeVar StringImm Sub TVMBackendAllocWorkspace TVMBackendFreeWorkspace Then Var While abs acos
-acosh address_of alloc_buffer allocate allocate_const anylist_getitem anylist_resetitem
-anylist_setitem_call_cpacked anylist_setitem_call_packed arg asin asinh assume atan atan2 atanh attr axis
-bfloat16 bitwise_and bitwise_not bitwise_or bitwise_xor block block_attr block_name_suffix_context bool boolean
-break_loop broadcast buffer buffer_decl buffer_store buffer_var call_cpacked call_cpacked_lowered call_extern
-call_intrin call_kernel call_llvm_intrin call_llvm_pure_intrin call_packed call_packed_lowered call_pure_extern
-cast ceil ceildiv clz comm_reducer continue_loop copysign cos cosh create_barriers decl_buffer dp4a
-end_profile_intrinsic env_thread erf evaluate exp exp10 exp2 fabs float16 float32 float64 floor floordiv floormod
-fmod func_attr func_name func_ret get_active_lane_mask grid handle handle_add_byte_offset hypot if_then_else
-ignore_loop_partition index_map infinity init int16 int32 int64 int8 isfinite isinf isnan isnullptr iter_var
-launch_thread ldexp let likely llvm_lookup_intrinsic_id log log10 log1p log2 lookup_param macro
-make_filled_simdgroup_matrix match_buffer max max_value meta_var min min_value mma_fill mma_store nearbyint
-nextafter parallel popcount pow prim_func ptr ptx_arrive_barrier ptx_arrive_barrier_expect_tx ptx_commit_group
-ptx_cp_async ptx_cp_async_barrier ptx_cp_async_bulk ptx_init_barrier_thread_count ptx_ldmatrix ptx_mma ptx_mma_sp
-ptx_wait_barrier ptx_wait_group q_multiply_shift q_multiply_shift_per_axis ramp reads realize reinterpret ret
-round rsqrt serial shift_left shift_right sigmoid simdgroup_load simdgroup_multiply_accumulate simdgroup_store
-sin sinh sqrt start_profile_intrinsic tan tanh target thread_binding thread_return trunc truncdiv truncmod
-tvm_access_ptr tvm_bmma_sync tvm_call_cpacked tvm_call_cpacked_lowered tvm_call_packed tvm_call_packed_lowered
-tvm_fill_fragment tvm_load_matrix_sync tvm_mma_sync tvm_stack_alloca tvm_stack_make_array tvm_stack_make_shape
-tvm_storage_sync tvm_store_matrix_sync tvm_struct_get tvm_struct_set tvm_thread_allreduce tvm_thread_invariant
-tvm_throw_last_error tvm_tuple tvm_warp_activemask tvm_warp_shuffle tvm_warp_shuffle_down tvm_warp_shuffle_up
-type_annotation uint16 uint32 uint64 uint8 undef unroll var vectorcombine vectorhigh vectorized vectorlow void
-vscale where writes
-""".split()
+CLASSIC = [
+    "Add", "And", "Assert", "Broadcast", "Buffer", "BufferLoad", "Call", "CallEffectKind", "Cast",
+    "CommReducer", "Div", "EQ", "Else", "FloatImm", "FloorDiv", "FloorMod", "GE", "GT", "If", "IntImm",
+    "IterVar", "LE", "LT", "Let", "LetStmt", "Max", "Min", "Mod", "Mul", "NE", "Not", "Or", "ProducerLoad",
+    "Ptr", "Ramp", "Range", "Reduce", "Select", "Shuffle", "SizeVar", "StringImm", "Sub",
+    "TVMBackendAllocWorkspace", "TVMBackendFreeWorkspace", "Then", "Var", "While", "abs", "acos", "acosh",
+    "address_of", "alloc_buffer", "allocate", "allocate_const", "anylist_getitem", "anylist_resetitem",
+    "anylist_setitem_call_cpacked", "anylist_setitem_call_packed", "arg", "asin", "asinh", "assume", "atan",
+    "atan2", "atanh", "attr", "axis", "bfloat16", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor",
+    "block", "block_attr", "block_name_suffix_context", "bool", "boolean", "break_loop", "broadcast",
+    "buffer", "buffer_decl", "buffer_store", "buffer_var", "call_cpacked", "call_cpacked_lowered",
+    "call_extern", "call_intrin", "call_kernel", "call_llvm_intrin", "call_llvm_pure_intrin", "call_packed",
+    "call_packed_lowered", "call_pure_extern", "cast", "ceil", "ceildiv", "clz", "comm_reducer",
+    "continue_loop", "copysign", "cos", "cosh", "create_barriers", "decl_buffer", "dp4a",
+    "end_profile_intrinsic", "env_thread", "erf", "evaluate", "exp", "exp10", "exp2", "fabs", "float16",
+    "float32", "float64", "floor", "floordiv", "floormod", "fmod", "func_attr", "func_name", "func_ret",
+    "get_active_lane_mask", "grid", "handle", "handle_add_byte_offset", "hypot", "if_then_else",
+    "ignore_loop_partition", "index_map", "infinity", "init", "int16", "int32", "int64", "int8", "isfinite",
+    "isinf", "isnan", "isnullptr", "iter_var", "launch_thread", "ldexp", "let", "likely",
+    "llvm_lookup_intrinsic_id", "log", "log10", "log1p", "log2", "lookup_param", "macro",
+    "make_filled_simdgroup_matrix", "match_buffer", "max", "max_value", "meta_var", "min", "min_value",
+    "mma_fill", "mma_store", "nearbyint", "nextafter", "parallel", "popcount", "pow", "prim_func", "ptr",
+    "ptx_arrive_barrier", "ptx_arrive_barrier_expect_tx", "ptx_commit_group", "ptx_cp_async",
+    "ptx_cp_async_barrier", "ptx_cp_async_bulk", "ptx_init_barrier_thread_count", "ptx_ldmatrix", "ptx_mma",
+    "ptx_mma_sp", "ptx_wait_barrier", "ptx_wait_group", "q_multiply_shift", "q_multiply_shift_per_axis",
+    "ramp", "reads", "realize", "reinterpret", "ret", "round", "rsqrt", "serial", "shift_left",
+    "shift_right", "sigmoid", "simdgroup_load", "simdgroup_multiply_accumulate", "simdgroup_store", "sin",
+    "sinh", "sqrt", "start_profile_intrinsic", "tan", "tanh", "target", "thread_binding", "thread_return",
+    "trunc", "truncdiv", "truncmod", "tvm_access_ptr", "tvm_bmma_sync", "tvm_call_cpacked",
+    "tvm_call_cpacked_lowered", "tvm_call_packed", "tvm_call_packed_lowered", "tvm_fill_fragment",
+    "tvm_load_matrix_sync", "tvm_mma_sync", "tvm_stack_alloca", "tvm_stack_make_array",
+    "tvm_stack_make_shape", "tvm_storage_sync", "tvm_store_matrix_sync", "tvm_struct_get", "tvm_struct_set",
+    "tvm_thread_allreduce", "tvm_thread_invariant", "tvm_throw_last_error", "tvm_tuple",
+    "tvm_warp_activemask", "tvm_warp_shuffle", "tvm_warp_shuffle_down", "tvm_warp_shuffle_up",
+    "type_annotation", "uint16", "uint32", "uint64", "uint8", "undef", "unroll", "var", "vectorcombine",
+    "vectorhigh", "vectorized", "vectorlow", "void", "vscale", "where", "writes",
+]  # fmt: skip
 # Spellings of 0.27, and what tirscript has besides.
-NEWER = "sblock sblock_attr sblock_alloc_buffer inline tvm_warp_shuffle_xor atomic_add fma int4 float8_e4m3fn".split()
+NEWER = [
+    "sblock", "sblock_attr", "sblock_alloc_buffer", "inline", "tvm_warp_shuffle_xor", "atomic_add", "fma",
+    "int4", "float8_e4m3fn",
+]  # fmt: skip
 NOT_YET = {"CallEffectKind", "ProducerLoad", "Reduce", "arg", "block_name_suffix_context", "call_kernel"}
 
 

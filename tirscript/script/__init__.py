@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tirscript.notyet import NotYetModule
+
 from . import ir, tir
 from .ir import ir_module
 
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
 # A second name of the same module object: TVM 0.27 writes `from tvm.script import tirx as T`.
 tirx = tir
 sys.modules[f"{__name__}.tirx"] = tir
+relax = NotYetModule(f"{__name__}.relax")
+sys.modules[relax.__name__] = relax
 
-__all__ = ["from_source", "ir", "ir_module", "parse", "tir", "tirx"]
+__all__ = ["from_source", "ir", "ir_module", "parse", "relax", "tir", "tirx"]
 
 
 def parse(

@@ -28,6 +28,7 @@ from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 from tirscript.ir.node import Node, walk
 from tirscript.ir.op import effect_of
+from tirscript.notyet import NotYetModule
 from tirscript.script import ir as I_module
 from tirscript.script import tir as T_module
 from tirscript.script.scope import MISSING
@@ -264,6 +265,8 @@ def _attribute(p: Parser, node: ast.Attribute) -> Any:
     member = _MODULE_MEMBER.get(type(value))
     if member is not None:
         return member(p, node, value)
+    if isinstance(value, NotYetModule):
+        raise p.error(node, f"tirscript does not have `{ast.unparse(node)}` yet", "not-yet")
     if p.env.text_only and (name.startswith("_") or isinstance(value, types.ModuleType)):
         if not isinstance(value, types.ModuleType) or not _public_module(value, name):
             p.refuse(node, f"`.{name}` in a text", "give the value itself by extra_vars")
