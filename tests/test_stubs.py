@@ -96,7 +96,7 @@ loop: type[ts.tirx.For] = ts.ir.For
     done = subprocess.run(
         [
             *(sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"),
-            *("--cache-dir", str(tmp_path / "cache"), str(program)),
+            str(program),
         ],
         capture_output=True,
         text=True,
