@@ -32,12 +32,18 @@ def execute(nb: Any) -> Any:
 
 
 def run_cells(*sources: str) -> list[Any]:
-    """The outputs of the last cell; an error is an output."""
+    """The outputs of all cells, in order; an error is an output."""
     nb = nbformat.v4.new_notebook()
     nb.cells = [nbformat.v4.new_code_cell(s) for s in sources]
-    nb.cells[-1].metadata["tags"] = ["raises-exception"]
-    outputs: list[Any] = execute(nb).cells[-1].outputs
-    return outputs
+    for cell in nb.cells:
+        cell.metadata["tags"] = ["raises-exception"]
+    return [output for cell in execute(nb).cells for output in cell.outputs]
+
+
+def text_of(error: Any) -> str:
+    """What a notebook shows of an error."""
+    assert error.output_type == "error", error
+    return re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error.traceback))
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
@@ -71,23 +77,40 @@ def f(A: T.Buffer((8,), "float32")):
     for i in range(8):
         A[i] = Aa[i] + 1.0
 """
+SUM = """\
+@T.prim_func
+def total(A: T.Buffer((8,), "float32"), S: T.Buffer((1,), "float32")):
+    for k in range(8):
+        with T.block("S"):
+            vk = T.axis.reduce(8, k)
+            with T.init():
+                S[0] = T.float32(0)
+            S[0] += A[vk]
+"""
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_typo_in_a_cell_shows_the_place_and_no_internals() -> None:
-    (output,) = run_cells("from tirscript.script import tir as T", TYPO)
-    assert output.output_type == "error"
-    assert output.ename == "ParseError"
-    shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(output.traceback))
-    lines = shown.splitlines()
-    assert lines[0].startswith("ParseError[")
-    assert "        A[i] = Aa[i] + 1.0" in shown
-    # The carets stand under `Aa`.
-    source = next(line for line in lines if "Aa[i]" in line)
-    carets = next(line for line in lines if "^" in line)
+def test_errors_in_cells_show_the_place_and_no_internals() -> None:
+    typo, refused, call, value = run_cells(
+        "import tirscript as ts\nfrom tirscript.script import tir as T",
+        TYPO,
+        SUM,
+        "sch = ts.Schedule(total)\n(k,) = sch.get_loops('S')\nsch.parallel(k)",
+        "ts.build(total)['total'](1, 2)",
+        "ts.build(total, 'lvm')",
+    )
+    titles = ("ParseError[", "ScheduleError[", "CallTypeError[", "TargetError[")
+    for error, title in zip((typo, refused, call, value), titles, strict=True):
+        shown = text_of(error)
+        assert shown.startswith(title), shown
+        assert not re.search("Traceback|site-packages|tirscript/", shown), shown
+    shown = text_of(typo)
+    source = next(line for line in shown.splitlines() if "Aa[i] + 1.0" in line)
+    carets = next(line for line in shown.splitlines() if "^" in line)
     assert carets.index("^") == source.index("Aa") and carets.count("^") == 2
     assert "did you mean `A`?" in shown
-    assert "Traceback" not in shown and "site-packages" not in shown and "tirscript/" not in shown
+    assert "loop `k` cannot be parallel" in text_of(refused)
+    assert "did you mean `llvm`?" in text_of(value)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
