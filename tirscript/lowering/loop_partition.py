@@ -36,7 +36,7 @@ def _visit(n: Any, outer: frozenset[Var]) -> Any:
     if type(n) is For:
         body = _visit(n.body, outer | {n.loop_var})
         n = n if body is n.body else n.replace(body=body)
-        return _cut(n, outer) if n.kind in ("serial", "parallel") and not leaves(n.body) else n
+        return _cut(n, outer) if n.kind in ("serial", "parallel", "vectorized") and not leaves(n.body) else n
     return flat(n.map_children(lambda c: _visit(c, outer)))
 
 

@@ -44,46 +44,82 @@ def plan_buffer_allocation(func: PrimFunc) -> PrimFunc:
 def _visit(n: Any) -> Any:
     if not isinstance(n, Stmt):
         return n
-    if type(n) is Allocate and type(n.body) is DeclBuffer and n.body.buffer.data is n.buffer_var:
-        n = _Plan(n, n.body).run()
-        # Others may stand inside; the planned one is done.
-        return n.map_children(_inside) if type(n) is Allocate else n.map_children(_visit)
+    if type(n) is Allocate and _declared(n) is not None:
+        return _chain(n)
     return flat(n.map_children(_visit))
 
 
-def _inside(n: Any) -> Any:
-    return n.map_children(_visit) if type(n) is DeclBuffer else _visit(n)
+def _declared(s: Any) -> DeclBuffer | None:
+    """The declaration right inside an allocation, of the same memory."""
+    body = s.body
+    return body if type(body) is DeclBuffer and body.buffer.data is s.buffer_var else None
+
+
+def _chain(n: Allocate) -> Stmt:
+    """Allocations around one statement, each moved into the part that uses it if only one does."""
+    chain: list[tuple[Allocate, DeclBuffer]] = []
+    s: Any = n
+    while type(s) is Allocate:
+        declaration = _declared(s)
+        if declaration is None:
+            break
+        chain.append((s, declaration))
+        s = declaration.body
+    parts: list[Stmt] = list(s.seq) if type(s) is SeqStmt else [s]
+    used = [free_vars(p) for p in parts]
+    kept: list[tuple[Allocate, DeclBuffer]] = []
+    for allocation, declaration in chain:
+        users = [i for i, names in enumerate(used) if allocation.buffer_var in names]
+        if len(users) == 1:
+            moved = _Plan(allocation, declaration, parts[users[0]]).run()
+            if moved is not None:
+                parts[users[0]] = moved
+                continue
+        if users or _in_bounds(chain, allocation.buffer_var):
+            kept.append((allocation, declaration))
+    out: Stmt = flat(seq(*[_visit(p) if type(p) is not Allocate else _below(p) for p in parts]))
+    for allocation, declaration in reversed(kept):
+        out = allocation.replace(body=declaration.replace(body=out))
+    return out
+
+
+def _in_bounds(chain: list[tuple[Allocate, DeclBuffer]], data: Var) -> bool:
+    return any(data in free_vars(e) for a, _ in chain for e in a.extents)
+
+
+def _below(p: Any) -> Any:
+    """What stands inside allocations that have been placed."""
+    declaration = _declared(p) if type(p) is Allocate else None
+    if declaration is None:
+        return _visit(p)
+    return p.replace(body=declaration.replace(body=_below(declaration.body)))
 
 
 @dataclass
 class _Step:
-    """One statement on the way in; all uses lie in its child number ``child`` (of a sequence: in the
-    run from ``child`` to ``last``)."""
+    """One statement on the way in; of a sequence all uses lie in part number ``child``."""
 
     stmt: Any
     child: int = 0
-    last: int = 0
 
 
 class _Plan:
-    def __init__(self, allocation: Allocate, declaration: DeclBuffer) -> None:
+    """The place of one allocation within the one statement ``root`` that uses it."""
+
+    def __init__(self, allocation: Allocate, declaration: DeclBuffer, root: Stmt) -> None:
         self.allocation = allocation
         self.declaration = declaration
+        self.root = root
         self.buffer: Buffer = declaration.buffer
         self.data = allocation.buffer_var
-        self.done: set[Any] = set()
 
-    def run(self) -> Stmt:
-        body = self.declaration.body
-        if not self._uses(body):
-            return body
-        if self._escapes(body):
-            return self.allocation
-        steps, places = self._way_in(body)
+    def run(self) -> Stmt | None:
+        """``root`` with the allocation in it; None where it cannot be moved."""
+        if self._escapes(self.root):
+            return None
+        steps, places = self._way_in(self.root)
         at, sides = self._best(steps, places)
-        if at == 0 and sides is None:
-            return self.allocation
-        return self._rebuild(steps, at, 0, body, sides)
+        return self._rebuild(steps, at, 0, self.root, sides)
 
     def _uses(self, s: Any) -> bool:
         return self.data in free_vars(s)
@@ -115,11 +151,10 @@ class _Plan:
             t = type(s)
             if t is SeqStmt:
                 used = [i for i, x in enumerate(s.seq) if self._uses(x)]
-                first, last = used[0], used[-1]
-                if first == 0 and last == len(s.seq) - 1:
+                if len(used) != 1:
                     break
-                steps.append(_Step(s, first, last))
-                s = seq(*s.seq[first : last + 1])
+                steps.append(_Step(s, used[0]))
+                s = s.seq[used[0]]
             elif t is For:
                 if (
                     s.kind == "vectorized"
@@ -204,9 +239,9 @@ class _Plan:
         step = steps[i]
         inner_place = step.stmt
         if type(inner_place) is SeqStmt:
-            run = seq(*inner_place.seq[step.child : step.last + 1])
-            inner = self._rebuild(steps, at, i + 1, run, sides)
-            return seq(*inner_place.seq[: step.child], inner, *inner_place.seq[step.last + 1 :])
+            at_child = inner_place.seq[step.child]
+            inner = self._rebuild(steps, at, i + 1, at_child, sides)
+            return seq(*inner_place.seq[: step.child], inner, *inner_place.seq[step.child + 1 :])
         if type(inner_place) is IfThenElse:
             return inner_place.replace(
                 then_case=self._rebuild(steps, at, i + 1, inner_place.then_case, sides)
