@@ -10,6 +10,7 @@ from typing import Any
 
 from tirscript.diagnostics import TirscriptError
 from tirscript.ir import hooks
+from tirscript.ir.printable import Printable
 
 from . import emit
 
@@ -33,7 +34,7 @@ def mimebundle(value: Any) -> dict[str, str]:
         found = _SHOWN.get(cls.__name__)
         if found is not None:
             return found(value)
-    text = value.script() if hasattr(value, "script") else str(value)
+    text = str(value)
     return {"text/plain": text, "text/html": emit.html(text)}
 
 
@@ -44,9 +45,7 @@ def show(value: Any, *, style: str | None = None, black_format: bool = False, **
     output goes to a file or ``NO_COLOR`` is set.  ``style`` names a style of Pygments; ``options`` are
     those of ``script``.  ``black_format`` is TVM's and changes nothing: the printed form is the only one.
     """
-    if not hasattr(value, "script"):
-        raise TirscriptError(f"show takes a program, not {type(value).__name__}", code="not-a-program")
-    text: str = hooks.call("script", value, **options)
+    text = _text(value, options)
     if in_notebook():
         from IPython.display import display
 
@@ -56,6 +55,16 @@ def show(value: Any, *, style: str | None = None, black_format: bool = False, **
         print(emit.ansi(text, style=style))
     else:
         print(text)
+
+
+def _text(value: Any, options: dict[str, Any]) -> str:
+    if isinstance(value, Printable):
+        text: str = hooks.call("script", value, **options)
+        return text
+    for cls in type(value).__mro__:
+        if cls.__name__ in _SHOWN and not options:
+            return mimebundle(value)["text/plain"]
+    raise TirscriptError(f"show takes a program, not {type(value).__name__}", code="not-a-program")
 
 
 def _colours() -> bool:
@@ -79,11 +88,14 @@ def _trace(trace: Any) -> dict[str, str]:
     return {"text/plain": text, "text/html": emit.html(text)}
 
 
+def _diff(diff: Any) -> dict[str, str]:
+    text = str(diff)
+    return {"text/plain": text, "text/html": emit.diff_html(text)}
+
+
 def _handle(rv: Any) -> dict[str, str]:
-    """A handle: its own text, and in HTML the script with the line of its loop or block marked."""
     text = repr(rv)
-    lines = text.split("\n")
-    return {"text/plain": text, "text/html": emit.html(text, marked=(1,) if len(lines) > 1 else ())}
+    return {"text/plain": text, "text/html": emit.html(text)}
 
 
 def _table(rows: list[tuple[str, str]]) -> str:
@@ -125,6 +137,7 @@ def _timing(timing: Any) -> dict[str, str]:
 _SHOWN: dict[str, Callable[[Any], dict[str, str]]] = {
     "Schedule": _schedule,
     "Trace": _trace,
+    "Diff": _diff,
     "BlockRV": _handle,
     "LoopRV": _handle,
     "Module": _module,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -137,6 +138,11 @@ class Module:
             return measure(function.bound(args), number, repeat, min_repeat_ms)
 
         return evaluate
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        # By name: what displays stands above what runs.
+        bundle: dict[str, str] = importlib.import_module("tirscript.display").mimebundle(self)
+        return bundle
 
     def __repr__(self) -> str:
         shown = ", ".join(str(f.signature) for f in self._functions.values())

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from tirscript.ir import hooks
 from tirscript.ir.function import PrimFunc
 
 from .trace import Instruction
@@ -98,6 +99,10 @@ class Diff(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle: dict[str, str] = hooks.call("mimebundle", self)
+        return bundle
 
 
 def diff_text(step: Step, context: int = 3) -> Diff:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tirscript.ir import hooks
 from tirscript.ir.expr import Var
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, For, Stmt
 
@@ -35,6 +36,10 @@ class _Handle:
     def name(self) -> str:
         """The name of the loop variable or block."""
         return str(self.token.name)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle: dict[str, str] = hooks.call("mimebundle", self)
+        return bundle
 
 
 class LoopRV(_Handle):

@@ -345,6 +345,10 @@ class Schedule(Later):
                     return
         error.fields["why"] = " in this schedule: no step of it made or removed it"
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle: dict[str, str] = hooks.call("mimebundle", self)
+        return bundle
+
     def __repr__(self) -> str:
         names = ", ".join(self._state.functions)
         return f"Schedule({names}: {self._done} step{'' if self._done == 1 else 's'})"

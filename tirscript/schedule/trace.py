@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tirscript.diagnostics import ScheduleValueError
+from tirscript.ir import hooks
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import Expr, FloatImm, IntImm, StringImm
 
@@ -237,13 +238,12 @@ class Trace:
     __repr__ = __str__
 
     def show(self, style: str | None = None, black_format: bool = False) -> None:
-        """Print the trace as Python."""
-        from tirscript.ir import hooks
+        """Show the trace as Python: HTML in a notebook, colours in a terminal."""
+        hooks.call("show", self, style=style, black_format=black_format)
 
-        try:
-            hooks.call("show", self)
-        except (ImportError, AttributeError, TypeError):
-            print(self)
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle: dict[str, str] = hooks.call("mimebundle", self)
+        return bundle
 
     def as_json(self, remove_postproc: bool = False) -> Any:
         """``[[[kind, inputs, attrs, outputs], ...], decisions]``: plain lists that ``json`` can write."""
