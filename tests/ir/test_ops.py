@@ -237,3 +237,11 @@ def test_if_then_else_is_lazy_and_select_is_not():
     assert isinstance(lazy, Call)
     assert lazy.op == "if_then_else"
     assert lazy.args[2].dtype == "int32"
+
+
+@pytest.mark.parametrize("build", [ops.floordiv, ops.floormod, ops.truncdiv, ops.truncmod, ops.ceildiv])
+def test_a_constant_zero_divisor_is_an_error(build):
+    with pytest.raises(TirscriptError, match="division by zero"):
+        build(Var("x"), 0)
+    assert build(Var("x"), Var("y")).dtype == "int32"
+    assert ops.div(Var("f", "float32"), 0).dtype == "float32"

@@ -253,22 +253,29 @@ def div(a: Any, b: Any) -> Expr:
 
 
 def floordiv(a: Any, b: Any) -> Expr:
-    return FloorDiv(*promote(a, b))
+    return FloorDiv(*_divisible(*promote(a, b)))
 
 
 def floormod(a: Any, b: Any) -> Expr:
-    return FloorMod(*promote(a, b))
+    return FloorMod(*_divisible(*promote(a, b)))
+
+
+def _divisible(x: Expr, y: Expr) -> tuple[Expr, Expr]:
+    """Both operands; a divisor that is the integer constant 0 is an error (a computed one gives 0)."""
+    if isinstance(y, IntImm) and y.value == 0:
+        raise error("division by zero", "division-by-zero")
+    return x, y
 
 
 def truncdiv(a: Any, b: Any) -> Expr:
-    x, y = promote(a, b)
+    x, y = _divisible(*promote(a, b))
     if dt.is_float(x.dtype):
         raise error("truncdiv takes integers", hint="T.trunc(a / b) truncates a quotient of floats")
     return Div(x, y)
 
 
 def truncmod(a: Any, b: Any) -> Expr:
-    x, y = promote(a, b)
+    x, y = _divisible(*promote(a, b))
     if dt.is_float(x.dtype):
         raise error("truncmod takes integers", hint="T.fmod is the remainder of floats")
     return Mod(x, y)
@@ -276,7 +283,7 @@ def truncmod(a: Any, b: Any) -> Expr:
 
 def ceildiv(a: Any, b: Any) -> Expr:
     """The quotient rounded up, as ``(a + (b - 1)) // b`` with a constant ``b - 1`` where b is one."""
-    x, y = promote(a, b)
+    x, y = _divisible(*promote(a, b))
     if isinstance(y, IntImm):
         return FloorDiv(Add(x, const(y.value - 1, y.dtype)), y)
     return FloorDiv(Sub(Add(x, y), const(1, x.dtype)), y)
