@@ -7,7 +7,7 @@ from typing import Any
 from tirscript.diagnostics import LowerError, Mark
 from tirscript.ir.expr import Var, const_int
 from tirscript.ir.function import PrimFunc
-from tirscript.ir.stmt import For, LetStmt
+from tirscript.ir.stmt import For, LetStmt, Stmt
 from tirscript.ir.visitor import substitute
 
 from .fold import add, const_of, floordiv, is_exact, mul, sub
@@ -22,6 +22,8 @@ def canonicalize_loop(func: PrimFunc) -> PrimFunc:
 
 
 def _visit(n: Any) -> Any:
+    if not isinstance(n, Stmt):
+        return n
     n = n.map_children(_visit)
     return _normal(n) if type(n) is For and n.step is not None else n
 

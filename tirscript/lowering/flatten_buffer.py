@@ -66,6 +66,7 @@ class _Flatten:
         self.loose: list[Buffer] = []  # used without a declaration
         self.strides: dict[Buffer, tuple[Expr, ...]] = {}
         self.narrow: dict[Buffer, bool] = {}
+        self.plain: set[Buffer] = set()  # of one dimension, dense, from 0: the index is what it was
 
     def buffer(self, b: Buffer) -> Buffer:
         new = self.flat.get(b)
@@ -85,6 +86,10 @@ class _Flatten:
             strides = self.strides[b] = dense_strides(b)
             size = const_of(flat_size(b))
             self.narrow[b] = size is None or fits(size, "int32")
+            if len(strides) == 1 and self.narrow[b] and _is_flat(b) and b.shape[0].dtype == "int32":
+                self.plain.add(b)
+        if b in self.plain and dt.info(indices[0].dtype).base == "int32":
+            return indices[0]
         origin = self.origin.get(b)
         if origin is not None:
             indices = tuple(

@@ -39,6 +39,8 @@ class _Match:
         ] = {}  # the buffer, and where the view starts
 
     def visit(self, n: Any) -> Any:
+        if not self.views and not isinstance(n, Stmt):
+            return n
         t = type(n)
         if t is BlockRealize and n.block.match_buffers:
             return self.realize(n)
