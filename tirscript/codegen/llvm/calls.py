@@ -112,7 +112,7 @@ def _access_ptr(f: FunctionEmitter, e: Call) -> Value:
     if offset.constant == 0:
         return pointer
     offset = integers.mul(f, offset, f.const_like(lanes, offset))
-    return Value(f.ins(f"getelementptr inbounds {MEMORY[base]}, {pointer.typed}, {offset.typed}"), "handle")
+    return Value(f.ins(f"getelementptr {MEMORY[base]}, {pointer.typed}, {offset.typed}"), "handle")
 
 
 def _is_null(f: FunctionEmitter, e: Call) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tirscript.ir import dtype as dt
 
 from .builder import Builder
-from .integers import reduce_exact, to_data, to_exact
+from .integers import in_int32, reduce_exact, to_data, to_exact
 from .values import BITS, BYTES, FLOATS, INT64_MAX, INTS, SIGNED, Value, constant, llvm_type
 
 # Significant bits of the floats.
@@ -72,7 +72,7 @@ def _to_float(b: Builder, v: Value, base: str) -> Value:
         if abs(number) < 1 << _PRECISION[base]:
             return constant(float(number), base, v.lanes)
         v = constant(number, "int64" if number <= INT64_MAX else "uint64", v.lanes)
-    if v.exact and v.lo is not None and v.hi is not None and v.lo >= -(1 << 31) and v.hi < 1 << 31:
+    if v.exact and in_int32(v):
         # 32 bits convert in vectors on every machine.
         v = to_data(b, v, "int32")
     opcode = "sitofp" if v.base in SIGNED else "uitofp"

@@ -347,6 +347,10 @@ def intrinsic(b: Builder, name: str, like: Value, *args: Value, tail: str = "", 
     return b.ins(f"call {flags}{like.ty} {full}({operands})")
 
 
+def in_int32(v: Value) -> bool:
+    return v.lo is not None and v.hi is not None and v.lo >= -(1 << 31) and v.hi < 1 << 31
+
+
 def compare(b: Builder, word: str, x: Value, y: Value) -> Value:
     """``eq ne lt le gt ge``."""
     known = _both(x, y)
@@ -354,6 +358,9 @@ def compare(b: Builder, word: str, x: Value, y: Value) -> Value:
         a, c = known
         holds = {"eq": a == c, "ne": a != c, "lt": a < c, "le": a <= c, "gt": a > c, "ge": a >= c}[word]
         return constant(holds, "bool", x.lanes)
+    if x.lanes > 1 and x.exact and all(in_int32(v) for v in (x, y)):
+        # Vectors of 32 bits hold twice as many lanes.
+        x, y = to_data(b, x, "int32"), to_data(b, y, "int32")
     if word not in ("eq", "ne"):
         word = ("s" if _signed(x) else "u") + word
     return b.compare(f"icmp {word}", x, y)

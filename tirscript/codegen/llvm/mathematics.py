@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Instructions of most machines, scalar and vector.
 INTRINSICS = {
-    "sqrt": "sqrt", "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "round",
+    "sqrt": "sqrt", "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "nearbyint",
     "nearbyint": "nearbyint", "copysign": "copysign", "fma": "fma",
 }  # fmt: skip
 # Functions of libm, and their number of arguments.

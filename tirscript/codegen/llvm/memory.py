@@ -102,15 +102,17 @@ def strides(buffer: Buffer) -> list[Expr]:
     return out[::-1]
 
 
-def element_pointer(f: FunctionEmitter, buffer: Buffer, index: Value) -> str:
-    """The address of an element (or the addresses, of a vector of indices)."""
+def element_pointer(f: FunctionEmitter, buffer: Buffer, index: Value, *, inside: bool = True) -> str:
+    """The address of an element (or the addresses, of a vector of indices); ``inside`` says that it is
+    one of the buffer's, which an address whose access is masked need not be."""
     base, width = parts(buffer.dtype)
     if width != 1:
         index = integers.mul(f, index, f.const_like(width, index))
     pointer = f.pointer(buffer)
     if index.constant == 0 and index.lanes == 1:
         return pointer
-    return f.ins(f"getelementptr inbounds {MEMORY[base]}, ptr {pointer}, {index.typed}")
+    flags = " inbounds" if inside else ""
+    return f.ins(f"getelementptr{flags} {MEMORY[base]}, ptr {pointer}, {index.typed}")
 
 
 def load(f: FunctionEmitter, e: BufferLoad) -> Value:
@@ -129,7 +131,7 @@ def load(f: FunctionEmitter, e: BufferLoad) -> Value:
     mask = _combined(f, predicate, where.lanes)
     lanes, stride = where.lanes, where.stride
     if stride == 1:
-        pointer = element_pointer(f, buffer, where.index)
+        pointer = element_pointer(f, buffer, where.index, inside=mask is None)
         if mask is None:
             return _whole_at(f, pointer, base, lanes)
         return _masked(f, "load", base, lanes, f"ptr align {BYTES[base]} {pointer}", "p0", mask)
@@ -143,7 +145,7 @@ def load(f: FunctionEmitter, e: BufferLoad) -> Value:
     if mask is None and stride is not None:
         items = [integers.add(f, where.index, exact_constant(stride * i)) for i in range(lanes)]
         return f.from_lanes([_scalar_load(f, buffer, i, base, None) for i in items])
-    pointers = element_pointer(f, buffer, _indices(f, where))
+    pointers = element_pointer(f, buffer, _indices(f, where), inside=mask is None)
     address = f"<{lanes} x ptr> align {BYTES[base]} {pointers}"
     if mask is None:
         mask = Value("splat (i1 true)", "bool", lanes)
@@ -242,7 +244,7 @@ def store(f: FunctionEmitter, s: BufferStore) -> None:
     value = f.broadcast(value, lanes)
     mask = None if predicate is None else f.broadcast(predicate, lanes)
     if stride == 1:
-        pointer = element_pointer(f, buffer, where.index)
+        pointer = element_pointer(f, buffer, where.index, inside=mask is None)
         if mask is None:
             _store_at(f, pointer, value, base)
         else:
@@ -258,7 +260,7 @@ def store(f: FunctionEmitter, s: BufferStore) -> None:
             index = integers.add(f, where.index, exact_constant(stride * i))
             _store_at(f, element_pointer(f, buffer, index), f.lane(value, i), base)
     else:
-        pointers = element_pointer(f, buffer, _indices(f, where))
+        pointers = element_pointer(f, buffer, _indices(f, where), inside=mask is None)
         address = f"<{lanes} x ptr> align {BYTES[base]} {pointers}"
         if mask is None:
             mask = Value("splat (i1 true)", "bool", lanes)
@@ -303,7 +305,7 @@ def address_of(f: FunctionEmitter, e: BufferLoad) -> Value:
     """The address of the (first) element of a load."""
     where = access(f, e.buffer, e.indices)
     index = where.index if where.index.lanes == 1 else f.lane(where.index, 0)
-    return Value(element_pointer(f, e.buffer, index), "handle")
+    return Value(element_pointer(f, e.buffer, index, inside=False), "handle")
 
 
 __all__ = ["access", "address_of", "element_pointer", "llvm_type", "load", "ramp_of", "store", "strides"]

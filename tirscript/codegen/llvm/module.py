@@ -9,7 +9,7 @@ from typing import Any
 
 from tirscript.codegen.python.kinds import Kinds
 from tirscript.codegen.signature import signature_of, symbols_of
-from tirscript.diagnostics import CodegenError, Mark, Span, TirscriptError, deep_recursion
+from tirscript.diagnostics import CodegenError, Mark, NotYetError, Span, TirscriptError, deep_recursion
 from tirscript.ir import dtype as dt
 from tirscript.ir.expr import GlobalVar, Var
 from tirscript.ir.function import PrimFunc
@@ -264,6 +264,8 @@ def emit_module(
     """
     module = mod if isinstance(mod, IRModule) else IRModule(dict(mod))
     options = Options.of(target)
+    if options.checked:
+        raise NotYetError("checked builds for llvm are not supported yet", code="checked")
     emitter = ModuleEmitter(module, options, debug)
     signatures: dict[str, Signature] = {}
     symbols: dict[str, str] = {}
