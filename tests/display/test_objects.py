@@ -170,3 +170,24 @@ def test_every_program_of_the_corpus_is_displayed_to_the_letter(theme: str) -> N
             assert plain(bundle["text/html"]) == bundle["text/plain"] == program.script(), entry.name
             shown += 1
     assert shown
+
+
+def test_a_step_shows_what_it_changed_in_colour(f: ts.PrimFunc) -> None:
+    sch = ts.Schedule(f)
+    i, _ = sch.get_loops(sch.get_block("C"))
+    sch.parallel(i)
+    bundle = sch.diff()._repr_mimebundle_()
+    assert plain(bundle["text/html"]) == bundle["text/plain"] == str(sch.diff())
+    changed = re.findall(r"<span style=\"color:var\((--[\w-]+)[^>]*>(.)\s*(.*?)</span>", bundle["text/html"])
+    assert changed == [
+        ("--jp-error-color1", "-", "for i in range(18):"),
+        ("--jp-success-color1", "+", "for i in T.parallel(18):"),
+    ]
+
+
+def test_a_trace_shows_its_python(f: ts.PrimFunc, capsys: pytest.CaptureFixture[str]) -> None:
+    sch = ts.Schedule(f)
+    sch.parallel(sch.get_loops(sch.get_block("C"))[0])
+    assert "sch.parallel(" in sch.trace._repr_mimebundle_()["text/plain"]
+    sch.trace.show()
+    assert capsys.readouterr().out == f"{sch.trace}\n"
