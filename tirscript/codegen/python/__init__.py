@@ -98,10 +98,11 @@ def _module(func_or_mod: PrimFunc | IRModule) -> tuple[list[ast.stmt], dict[str,
     used: set[str] = set()
     outliner = Outliner(lambda: used | set(names.values()) | {"math"})
     made: list[ast.stmt] = []
+    callees = dict(_functions(func_or_mod))
     for name, function in _functions(func_or_mod):
         outliner.owner = names[name]
         start = len(outliner.functions)
-        emitted = Emitter(names, outliner, used).function(names[name], function)
+        emitted = Emitter(names, outliner, used, callees).function(names[name], function)
         made += [*outliner.functions[start:], emitted]
     header: list[ast.stmt] = []
     loaded = {n.id for s in made for n in ast.walk(s) if isinstance(n, ast.Name)}

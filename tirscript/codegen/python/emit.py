@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from tirscript.diagnostics import Mark, NotYetError
 from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer, MatchBufferRegion
 from tirscript.ir.expr import Add, Call, Expr, IntImm, IterVar, StringImm, Sub, Var
@@ -46,9 +47,16 @@ _SUPPORT = frozenset(n for n in vars(_support) if not n.startswith("_"))
 class Emitter(Expressions):
     """Emits one function.  ``others`` are the Python names of the module's functions."""
 
-    def __init__(self, others: Mapping[str, str], outliner: Outliner, support: set[str]) -> None:
+    def __init__(
+        self,
+        others: Mapping[str, str],
+        outliner: Outliner,
+        support: set[str],
+        callees: Mapping[str, PrimFunc],
+    ) -> None:
         super().__init__(Names({*others.values(), *_SUPPORT}))
         self.functions = dict(others)
+        self.callees = dict(callees)
         self.outliner = outliner
         self.support = support
         self.threads: dict[str, str] = {}
@@ -113,7 +121,13 @@ class Emitter(Expressions):
         table = _TABLE.get(type(s))
         if table is None:
             raise not_yet(f"`{type(s).__name__}`", s)
-        table(self, s)
+        try:
+            table(self, s)
+        except NotYetError as error:
+            # Of the statements around what cannot be run, the innermost is shown.
+            if not error.marks and s.span is not None:
+                error.marks = [Mark(s.span, "here")]
+            raise
 
     def body(self, s: Stmt) -> list[ast.stmt]:
         with self.block() as out:

@@ -50,6 +50,7 @@ from tirscript.ir.expr import (
     Sub,
     Var,
 )
+from tirscript.ir.function import PrimFunc
 
 from . import build as py
 from .calls import CALLS
@@ -85,6 +86,7 @@ class Expressions:
         self.variables: dict[Var, str] = {}
         self.buffers: dict[Buffer, str] = {}
         self.functions: dict[str, str] = {}
+        self.callees: dict[str, PrimFunc] = {}
         self.support: set[str] = set()
         self.out: list[ast.stmt] = []
         self.cut: dict[Expr, ast.expr | None] = {}
@@ -392,11 +394,31 @@ def _call(x: Expressions, e: Call) -> ast.expr:
         known = x.functions.get(e.op.name)
         if known is None:
             raise not_yet(f"a call of `{e.op.name}`, which is in no module with this function", e)
-        return py.call(known, *[x.typed(a) for a in e.args])
+        callee = x.callees[e.op.name]
+        return py.call(known, *[_argument(x, a, callee, i) for i, a in enumerate(e.args)])
     build = CALLS.get(e.op)
     if build is None:
         raise not_yet(f"`T.{e.op}`", e)
     return build(x, e)
+
+
+def _argument(x: Expressions, a: Any, callee: PrimFunc, place: int) -> ast.expr:
+    """An argument of a call: memory is seen in the shape that the function called declares."""
+    parameter = callee.params[place] if place < len(callee.params) else None
+    buffer = None if parameter is None else callee.buffer_map.get(parameter)
+    if buffer is None:
+        return x.typed(a)
+    shape = [n.value for n in buffer.shape if isinstance(n, IntImm)]
+    own = next((b for b in x.buffers if b.data is a), None)
+    same = own is not None and own.dtype == buffer.dtype and len(own.shape) == len(buffer.shape)
+    if same and all(
+        isinstance(m, IntImm) and m.value == n
+        for m, n in zip(own.shape, shape, strict=False)  # type: ignore[union-attr]
+    ):
+        return x.value(a)
+    if len(shape) != len(buffer.shape) or buffer.strides:
+        return x.value(a)
+    return x.helper("view", x.value(a), py.tuple_of([py.number(n) for n in shape]), py.string(buffer.dtype))
 
 
 _TABLE: dict[type, Callable[[Expressions, Any], ast.expr]] = {
