@@ -31,6 +31,23 @@ def lower(
 
     ``stop_after`` names the last pass that runs; ``tirscript.lowering.pass_names()`` lists them.
     ``name`` renames the function where there is one; ``simple_mode`` is accepted for TVM's sake.
+
+    >>> from tirscript.script import from_source
+    >>> f = from_source('''
+    ... @T.prim_func
+    ... def twice(A: T.Buffer((2, 8), "float32")):
+    ...     for i in range(2):
+    ...         for j in T.vectorized(8):
+    ...             A[i, j] = A[i, j] * T.float32(2)
+    ... ''')
+    >>> print(lower(f)["twice"].script())
+    # from tirscript.script import tir as T
+    <BLANKLINE>
+    @T.prim_func
+    def twice(A: T.Buffer((2, 8), "float32")):
+        A_flat = T.decl_buffer((16,), data=A.data)
+        for i in range(2):
+            A_flat[i * 8:i * 8 + 8] = A_flat[i * 8:i * 8 + 8] * T.Broadcast(T.float32(2), 8)
     """
     from tirscript.lowering import lower_module
 
@@ -46,6 +63,19 @@ def build(
 
     ``target=None`` takes the target of the enclosing ``with``, else each function's ``target`` attribute,
     else ``llvm``.  The program is taken as it is now: later changes of the module do not matter.
+
+    >>> import numpy as np
+    >>> from tirscript.script import from_source
+    >>> f = from_source('''
+    ... @T.prim_func
+    ... def twice(A: T.Buffer((4,), "float32")):
+    ...     for i in range(4):
+    ...         A[i] = A[i] * T.float32(2)
+    ... ''')
+    >>> a = np.arange(4, dtype="float32")
+    >>> build(f, "python")(a)
+    >>> a.tolist()
+    [0.0, 2.0, 4.0, 6.0]
     """
     mod = _snapshot(func_or_mod, name, "build")
     chosen = _target(target)

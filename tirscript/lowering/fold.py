@@ -144,6 +144,8 @@ def conjuncts(e: Expr) -> list[Expr]:
         n = stack.pop()
         if type(n) is And:
             stack += (n.b, n.a)
+        elif type(n) is Call and n.op == "likely":
+            stack.append(n.args[0])
         elif not (type(n) is IntImm and n.value):
             out.append(n)
     return out

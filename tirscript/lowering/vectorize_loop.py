@@ -289,6 +289,9 @@ class _Widen:
 
     def allocate(self, s: Allocate) -> Stmt:
         size = s.extents[0]
+        views = [n.buffer for n in walk(s.body) if type(n) is DeclBuffer and n.buffer.data is s.buffer_var]
+        if any(b.dtype != s.dtype for b in views):
+            raise NoVector  # lanes lie side by side, element by element
         self.lanes.names.add(s.buffer_var)
         self.private[s.buffer_var] = self.width
         extents = (mul(size, const_int(self.width, size.dtype)),)
