@@ -105,11 +105,13 @@ def test_errors_in_cells_show_the_place_and_no_internals() -> None:
         assert shown.startswith(title), shown
         assert not re.search("Traceback|site-packages|tirscript/", shown), shown
     shown = text_of(typo)
+    assert "--> Cell In[2]:4:16" in shown
     source = next(line for line in shown.splitlines() if "Aa[i] + 1.0" in line)
     carets = next(line for line in shown.splitlines() if "^" in line)
     assert carets.index("^") == source.index("Aa") and carets.count("^") == 2
     assert "did you mean `A`?" in shown
     assert "loop `k` cannot be parallel" in text_of(refused)
+    assert "`k` was written at Cell In[3]:3" in text_of(refused)
     assert "did you mean `llvm`?" in text_of(value)
 
 

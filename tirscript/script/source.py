@@ -152,10 +152,11 @@ def text_of_frame(frame: types.FrameType) -> Text | None:
         return None
     with _texts_lock:
         known = _texts.get(filename)
-    if known is not None and (known[0] is lines or known[0] == lines):
+    name = display_name(filename)
+    if known is not None and known[0] == lines and known[1].source.name == name:
         return known[1]
     try:
-        text = parse_text("".join(lines), display_name(filename))
+        text = parse_text("".join(lines), name)
     except ParseError:
         return None
     with _texts_lock:
@@ -185,12 +186,22 @@ def _command_line(frame: types.FrameType) -> list[str]:
     return []
 
 
+def _cell_name(filename: str) -> str | None:
+    """``Cell In[3]`` for the file name that IPython made up for a cell, as its own tracebacks say."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    named = None if name_of is None else name_of(filename)
+    return None if named is None else " ".join(named)
+
+
 def display_name(filename: str) -> str:
     """What stands before the line number: a path relative to the working directory where that is shorter."""
     import os
 
-    if filename.startswith("<"):
-        return filename
+    cell = _cell_name(filename)
+    if cell is not None or filename.startswith("<"):
+        return cell or filename
     try:
         relative = os.path.relpath(filename)
     except ValueError:
