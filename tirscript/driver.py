@@ -194,7 +194,8 @@ def _part(mod: IRModule, names: list[str]) -> IRModule:
 
 def _build_llvm(mod: IRModule, target: Target) -> Module:
     from tirscript.codegen.llvm import emit_module
-    from tirscript.lowering import check_supported, lower_module
+    from tirscript.lowering import lower_module
+    from tirscript.lowering.check_supported import check_supported
     from tirscript.runtime import load_llvm
     from tirscript.runtime.jit import Machine
 

@@ -8,10 +8,9 @@ from tirscript.diagnostics import LowerError, TirscriptError, deep_recursion, di
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 
-from .check_supported import check_supported
 from .pipeline import PASSES, Pass
 
-__all__ = ["PASSES", "check_supported", "lower_function", "lower_module", "pass_names"]
+__all__ = ["PASSES", "lower_function", "lower_module", "pass_names"]
 
 
 def pass_names() -> tuple[str, ...]:
