@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 import tirscript as ts
+from tests.script.test_t_names import CLASSIC
 from tirscript import display
 from tirscript.schedule.later import Later
+from tirscript.script import tir as T
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -78,13 +80,16 @@ def test_the_two_commands_are_there() -> None:
 
 
 def test_the_counts_of_names_are_right() -> None:
-    from tirscript.script import tir as T
-
+    vectors = [
+        f"{d}x{n}" for d in ("bfloat16", "float16", "float32", "float64") for n in (2, 4, 8, 16, 32, 64)
+    ]
+    vectors += [f"{c}int{b}x{n}" for c in ("", "u") for b in (8, 16, 32, 64) for n in (4, 8, 16, 32, 64)]
+    names = [*CLASSIC, *vectors]
+    missing = [n for n in names if n in T.NOT_YET]
+    assert all(hasattr(T, n) for n in names)
     found = re.search(r"of the (\d+) names of TVM's classic `T`, (\d+) are supported and (\d+) say", README)
     assert found is not None
-    total, supported, missing = map(int, found.groups())
-    assert total == supported + missing
-    assert missing == len(T.NOT_YET)
+    assert [int(n) for n in found.groups()] == [len(names), len(names) - len(missing), len(missing)]
 
 
 def test_the_primitives_named_are_there_and_the_missing_ones_say_so() -> None:
