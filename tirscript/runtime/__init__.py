@@ -6,7 +6,7 @@ Nothing of the IR is known here.
 from __future__ import annotations
 
 from .call import Function, make_callable
-from .device import Device, cpu, cuda, device
+from .devices import Device, cpu, cuda, device
 from .module import Module, load_llvm, load_python
 from .ndarray import NDArray, Tensor, empty, tensor
 from .pool import num_threads, set_num_threads

@@ -9,7 +9,7 @@ import numpy as np
 
 from tirscript.diagnostics import CallTypeError, CallValueError, NotYetError, did_you_mean
 
-from .device import Device, cpu, device
+from .devices import Device, cpu, device
 
 ALIGNMENT = 64
 _OTHER = ("bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
