@@ -182,6 +182,12 @@ def expr_text(e: Expr) -> str:
     return str(script(e, sugar=False))
 
 
+def a_kind(value: Any) -> str:
+    """The type of a value with its article: ``an int``."""
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
 def describe(s: Any) -> str:
     """A statement in a few words."""
     if isinstance(s, For):
@@ -213,7 +219,8 @@ def argument(value: Any) -> str:
         return "[" + ", ".join([argument(v) for v in value]) + "]"
     if isinstance(value, dict):
         return "{" + ", ".join([f"{argument(k)}: {argument(v)}" for k, v in value.items()]) + "}"
-    return repr(value)
+    text = repr(value)
+    return f"<{type(value).__name__}>" if text.startswith("<") else text
 
 
 # ---- where
@@ -261,6 +268,8 @@ def _origins(targets: Iterable[Target]) -> list[str]:
             continue
         if span is None:
             continue
+        if node is not None and isinstance(node, BlockRealize) and not node.iter_values:
+            continue  # the root block and its like are not written as such
         written = re.search(rf"\b{re.escape(name)}\b", span.source.line(span.line))
         note = f"`{name}` {'was written at' if written else 'comes from'} {span}"
         if note not in out:
@@ -273,7 +282,7 @@ def _origins(targets: Iterable[Target]) -> list[str]:
 
 class WrongHandle(BadArgument):
     code = "wrong-handle"
-    template = "`{argument}` of {primitive} must be {wanted}, a {given} was given"
+    template = "`{argument}` of {primitive} must be {wanted}, {given} was given"
 
 
 class ExpiredReference(Refusal):

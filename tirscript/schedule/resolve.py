@@ -15,6 +15,7 @@ from .errors import (
     UnknownBlock,
     UnknownFunctionName,
     WrongHandle,
+    a_kind,
     describe,
     expired,
 )
@@ -36,7 +37,7 @@ def loop_place(state: ScheduleState, loop: Any, argument: str = "loop", primitiv
         argument=argument,
         primitive=primitive or "a primitive",
         wanted="a loop reference (LoopRV)",
-        given=type(loop).__name__,
+        given=a_kind(loop),
         hint="get_loops(block) gives the loops around a block",
     )
 
@@ -57,7 +58,7 @@ def block_place(state: ScheduleState, block: Any, argument: str = "block", primi
         argument=argument,
         primitive=primitive or "a primitive",
         wanted="a block reference (BlockRV) or the name of a block",
-        given=type(block).__name__,
+        given=a_kind(block),
         hint="get_block(name) gives a block",
     )
 
@@ -72,7 +73,7 @@ def any_place(state: ScheduleState, rv: Any, argument: str, primitive: str) -> S
         argument=argument,
         primitive=primitive,
         wanted="a block or loop reference (BlockRV, LoopRV)",
-        given=type(rv).__name__,
+        given=a_kind(rv),
         hint="get_block(name) gives a block, get_loops(block) the loops around it",
     )
 

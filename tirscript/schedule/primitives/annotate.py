@@ -26,7 +26,7 @@ from tirscript.diagnostics import TirscriptWarning, did_you_mean, user_stackleve
 from tirscript.ir.expr import Expr, FloatImm, IntImm, StringImm
 from tirscript.ir.stmt import BlockRealize, For
 
-from ..errors import BadArgument, argument
+from ..errors import BadArgument, a_kind, argument
 from ..refs import ExprRV, StmtSRef
 from ..resolve import any_place
 from ..state import ScheduleState
@@ -42,7 +42,7 @@ PRAGMAS = frozenset({
 
 class BadKey(BadArgument):
     code = "bad-annotation-key"
-    template = "`ann_key` of {primitive} must be a string, a {given} was given"
+    template = "`ann_key` of {primitive} must be a string, {given} was given"
 
 
 class BadAnnotation(BadArgument):
@@ -67,7 +67,7 @@ def check(state: ScheduleState, block_or_loop: Any, ann_key: Any, ann_val: Any) 
     """The place and the value."""
     place = any_place(state, block_or_loop, "block_or_loop", "annotate")
     if not isinstance(ann_key, str):
-        raise BadKey(place.home, at=[(place, None)], primitive="annotate", given=type(ann_key).__name__)
+        raise BadKey(place.home, at=[(place, None)], primitive="annotate", given=a_kind(ann_key))
     return Plan(place, ann_key, _value(place, ann_val))
 
 
@@ -86,7 +86,7 @@ def _value(place: StmtSRef, value: Any) -> Any:
         return {k: _value(place, v) for k, v in value.items()}
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         return value.item()
-    raise BadAnnotation(place.home, at=[(place, None)], given=f"a {type(value).__name__}")
+    raise BadAnnotation(place.home, at=[(place, None)], given=a_kind(value))
 
 
 def annotations_of(place: StmtSRef) -> Any:

@@ -156,6 +156,7 @@ def check(
             raise BadFactor(place.home, at=[(s, None)], number=str(n + 1), value=str(size))
         sizes.append(size)
         product *= size
+    known = product
     count_: Any = s.extent if s.step is None else ceildiv(s.extent, s.step)
     if type(count_) is FloorDiv and type(s.extent) is IntImm and type(s.step) is IntImm:
         count_ = const_int(-(-s.extent.value // s.step.value), dtype)
@@ -191,7 +192,7 @@ def check(
                     product=str(product), extent=count_,
                 )  # fmt: skip
     if guard and disable_predication:
-        raise PredicateNeeded(place.home, at=[(s, None)], loop=s, extent=count_, product=str(product))
+        raise PredicateNeeded(place.home, at=[(s, None)], loop=s, extent=count_, product=str(known))
     return Plan(place, count_, extents, guard, preserve_unit_iters)
 
 

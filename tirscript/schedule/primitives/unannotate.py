@@ -22,7 +22,7 @@ from typing import Any
 
 from tirscript.diagnostics import did_you_mean
 
-from ..errors import Refusal, describe
+from ..errors import Refusal, a_kind, describe
 from ..refs import StmtSRef
 from ..resolve import any_place
 from ..state import ScheduleState
@@ -49,7 +49,7 @@ def check(state: ScheduleState, block_or_loop: Any, ann_key: Any) -> Plan:
     """The place, if the annotation is there."""
     place = any_place(state, block_or_loop, "block_or_loop", "unannotate")
     if not isinstance(ann_key, str):
-        raise BadKey(place.home, at=[(place, None)], primitive="unannotate", given=type(ann_key).__name__)
+        raise BadKey(place.home, at=[(place, None)], primitive="unannotate", given=a_kind(ann_key))
     have = annotations_of(place)
     if ann_key not in have:
         raise NoAnnotation(
