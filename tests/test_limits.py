@@ -69,7 +69,7 @@ def test_a_long_sum_nested_to_the_right_is_refused_by_name():
     f = sum_of(TERMS, right=True)
     text = f.script()
     assert "200" in text.splitlines()[0] or any("200" in line for line in text.splitlines() if "#" in line)
-    with pytest.raises(ts.ParseError, match="200|nested too deeply|too many nested"):
+    with pytest.raises(ts.ParseError, match=r"200|nested too deeply|too many nested"):
         ts.parse(text)
 
 

@@ -13,6 +13,7 @@ import sys
 import traceback
 
 import pytest
+
 from tirscript.diagnostics import ParseError, TirscriptError
 
 try:
@@ -131,9 +132,8 @@ def write() -> None:
                 error = from_file(name, text, pathlib.Path(folder))
                 span = error.marks[0].span
                 if ((span.line, span.column), (span.end_line, span.end_column)) != (start, end):
-                    print(
-                        f"{name}: points at {span.line}:{span.column}-{span.end_line}:{span.end_column}, not {start}-{end}"
-                    )
+                    found = f"{span.line}:{span.column}-{span.end_line}:{span.end_column}"
+                    print(f"{name}: points at {found}, not {start}-{end}")
                 out.append(f"=== {name}\n{pinned(error, str(pathlib.Path(folder) / f'{name}.py'))}\n")
             except BaseException as problem:
                 print(f"{name}: {type(problem).__name__}: {problem}")
