@@ -11,7 +11,7 @@ import pytest
 from tests.codegen.lowered import INTS, elementwise, elementwise_all, pairs, samples
 from tirscript.ir import dtype as dt
 from tirscript.ir import ops
-from tirscript.ir.expr import Expr, IntImm, Select
+from tirscript.ir.expr import Expr, IntImm, Select, Var
 
 
 def wrapped(values: Any, dtype: str) -> np.ndarray:

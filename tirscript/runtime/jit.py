@@ -7,6 +7,7 @@ so that many threads may build.  The code of a module is unloaded when its ``Cod
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from tirscript.diagnostics import CodegenError, TargetError
 _lock = threading.RLock()
 _serial = itertools.count(1)
 _state: dict[Any, Any] = {}
+_CODE_MODEL = "jitdefault" if sys.platform == "win32" else "small"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def _tools(machine: Machine) -> tuple[Any, Any]:
         if features is None:
             features = llvm.get_host_cpu_features().flatten()
     tm = target.create_target_machine(
-        cpu=cpu, features=features or "", opt=min(machine.opt_level, 3), reloc="pic"
+        cpu=cpu, features=features or "", opt=min(machine.opt_level, 3), reloc="pic", codemodel=_CODE_MODEL
     )
     options = llvm.create_pipeline_tuning_options(speed_level=machine.opt_level)
     options.slp_vectorization = machine.opt_level >= 2
@@ -130,8 +132,10 @@ def load(
         image = object_code(text, machine)
         linker = _state.get("linker")
         if linker is None:
-            tm = llvm.Target.from_default_triple().create_target_machine(reloc="pic")
-            linker = _state["linker"] = llvm.create_lljit_compiler(tm, suppress_errors=True)
+            tm = llvm.Target.from_default_triple().create_target_machine(reloc="pic", codemodel=_CODE_MODEL)
+            linker = _state["linker"] = llvm.create_lljit_compiler(
+                tm, use_jit_link=True, suppress_errors=True
+            )
         builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
         for name, address in symbols.items():
             builder.import_symbol(name, address)
