@@ -1155,6 +1155,27 @@ case(scratch_in_parallel, lambda r: ([a := floats(r, 6, 8), out(6, 8)], [a, 2 * 
 
 
 @T.prim_func
+def scratch_in_several_parallel_loops(A: T.Buffer((6, 8), "float32"), O: T.Buffer((6, 8), "float32")):
+    S = T.alloc_buffer((8,), "float32")
+    for _t in range(2):
+        for i in T.parallel(6):
+            for j in range(8):
+                S[j] = A[i, j] * T.float32(2)
+            for j in range(8):
+                O[i, j] = S[7 - j]
+        for i in T.parallel(6):
+            for j in range(8):
+                S[j] = O[i, j] + T.float32(1)
+            for j in range(8):
+                O[i, j] = S[j]
+
+
+case(
+    scratch_in_several_parallel_loops, lambda r: ([a := floats(r, 6, 8), out(6, 8)], [a, 2 * a[:, ::-1] + 1])
+)
+
+
+@T.prim_func
 def tile_accumulator(
     A: T.Buffer((8, 6), "float32"), B: T.Buffer((6, 8), "float32"), C: T.Buffer((8, 8), "float32")
 ):

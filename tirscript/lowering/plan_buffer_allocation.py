@@ -24,7 +24,7 @@ from tirscript.ir.stmt import (
     Stmt,
     seq,
 )
-from tirscript.ir.visitor import free_vars
+from tirscript.ir.visitor import free_vars, substitute
 
 from .fold import cast, const_of, flat
 from .footprint import Covered, Side, Span, hull, loop_span, point
@@ -75,12 +75,67 @@ def _chain(n: Allocate) -> Stmt:
             if moved is not None:
                 parts[users[0]] = moved
                 continue
+        split = _split(allocation, declaration, parts)
+        if split is not None:
+            parts = split
+            continue
         if users or _in_bounds(chain, allocation.buffer_var):
             kept.append((allocation, declaration))
     out: Stmt = flat(seq(*[_visit(p) if type(p) is not Allocate else _below(p) for p in parts]))
     for allocation, declaration in reversed(kept):
         out = allocation.replace(body=declaration.replace(body=out))
     return out
+
+
+def _split(allocation: Allocate, declaration: DeclBuffer, parts: list[Stmt]) -> list[Stmt] | None:
+    """The parts with memory of their own each, where no value goes from one to another and a parallel loop
+    in one of them would share it; None where that is not so."""
+    old = declaration.buffer
+    if not _separate(old, parts):
+        return None
+    users = [i for i, p in enumerate(parts) if old.data in free_vars(p)]
+    out = list(parts)
+    for count, i in enumerate(users):
+        mine, part = old, parts[i]
+        if count:
+            mine = old.replace(data=old.data.replace())
+            part = substitute(part, {}, {old: mine})
+        own = allocation.replace(buffer_var=mine.data)
+        moved = _Plan(own, declaration.replace(buffer=mine), part).run()
+        assert moved is not None
+        out[i] = moved
+    return out
+
+
+def _separate(buffer: Buffer, parts: list[Stmt]) -> bool:
+    """Whether several parts, parallel loops among them, use the memory each for itself."""
+    users = [p for p in parts if buffer.data in free_vars(p)]
+    if len(users) < 2 or not any(_has_parallel(p) for p in users):
+        return False
+    return not any(_escapes(p, buffer) for p in users) and all(Covered(buffer).check(p) for p in users)
+
+
+def _has_parallel(s: Stmt) -> bool:
+    return any(type(n) is For and n.kind == "parallel" for n in walk(s))
+
+
+def _escapes(body: Stmt, buffer: Buffer) -> bool:
+    """Whether the memory is used other than by loads and stores of the one buffer."""
+    data = buffer.data
+    n: Any
+    for n in walk(body):
+        t = type(n)
+        if t is Call and is_opaque(n.op):
+            if data in free_vars(n):
+                return True
+        elif t is Var:
+            if n is data:
+                return True
+        elif t is DeclBuffer and n.buffer.data is data:
+            return True
+        elif (t is BufferLoad or t is BufferStore) and n.buffer.data is data and n.buffer is not buffer:
+            return True
+    return False
 
 
 def _in_bounds(chain: list[tuple[Allocate, DeclBuffer]], data: Var) -> bool:
@@ -115,7 +170,7 @@ class _Plan:
 
     def run(self) -> Stmt | None:
         """``root`` with the allocation in it; None where it cannot be moved."""
-        if self._escapes(self.root):
+        if _escapes(self.root, self.buffer):
             return None
         steps, places = self._way_in(self.root)
         at, sides = self._best(steps, places)
@@ -123,24 +178,6 @@ class _Plan:
 
     def _uses(self, s: Any) -> bool:
         return self.data in free_vars(s)
-
-    def _escapes(self, body: Stmt) -> bool:
-        """Whether the memory is used other than by loads and stores of the one buffer."""
-        n: Any
-        for n in walk(body):
-            t = type(n)
-            if t is Call and is_opaque(n.op):
-                if self._uses(n):
-                    return True
-            elif t is Var:
-                if n is self.data:
-                    return True
-            elif t is DeclBuffer and n.buffer.data is self.data:
-                return True
-            elif (t is BufferLoad or t is BufferStore) and n.buffer.data is self.data:
-                if n.buffer is not self.buffer:
-                    return True
-        return False
 
     def _way_in(self, body: Stmt) -> tuple[list[_Step], list[Stmt]]:
         """The statements on the way to the innermost possible place, and what stands at each place."""
@@ -193,6 +230,8 @@ class _Plan:
             if type(step.stmt) is For and step.stmt.kind == "parallel":
                 if not iterations_apart(step.stmt, self.buffer):
                     least = i + 1
+        if type(places[-1]) is SeqStmt and _separate(self.buffer, list(places[-1].seq)):
+            return len(steps), None
         best: tuple[int, list[Side] | None] = (least, None)
         size = self._size(None)
         for at in range(least, len(places)):
@@ -252,6 +291,10 @@ class _Plan:
 
     def _allocate(self, s: Stmt, sides: list[Side] | None) -> Stmt:
         old = self.buffer
+        if type(s) is SeqStmt:
+            split = _split(self.allocation, self.declaration, list(s.seq))
+            if split is not None:
+                return seq(*split)
         if sides is None:
             return self.allocation.replace(body=self.declaration.replace(body=s))
         shape = tuple([const_int(x.high - x.low + 1, n.dtype) for x, n in zip(sides, old.shape, strict=True)])
