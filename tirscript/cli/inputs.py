@@ -39,6 +39,7 @@ class Arguments:
         self.function = function
         self._rng = np.random.default_rng(seed)
         self.sizes = _sizes(function, settings)
+        self._align = max([64, *[b.align for b in function.buffers]])
         self.values: list[Any] = []
         self.names: list[str] = []
         for p in function.params:
@@ -58,11 +59,11 @@ class Arguments:
 
     def copies(self) -> list[Any]:
         """The arguments again, in memory of their own."""
-        return [v.copy() if isinstance(v, np.ndarray) else v for v in self.values]
+        return [_aligned(v, self._align) if isinstance(v, np.ndarray) else v for v in self.values]
 
     def _array(self, buffer: Buffer) -> np.ndarray[Any, Any]:
         shape = tuple([self._extent(n, buffer) for n in buffer.shape])
-        return random_array(self._rng, shape, buffer.dtype)
+        return _aligned(random_array(self._rng, shape, buffer.dtype), self._align)
 
     def _extent(self, n: Expr, buffer: Buffer) -> int:
         value = evaluate(n, self.sizes)
@@ -81,6 +82,15 @@ class Arguments:
         return (
             round(float(self._rng.uniform(0.5, 1.5)), 3) if kind.is_float else int(self._rng.integers(1, 8))
         )
+
+
+def _aligned(array: np.ndarray[Any, Any], align: int) -> np.ndarray[Any, Any]:
+    """A copy whose address is a multiple of ``align``."""
+    memory = np.empty(array.nbytes + align, dtype=np.uint8)
+    start = -memory.ctypes.data % align
+    copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def random_array(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
