@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tirscript.analysis.access import accesses, accesses_of, infer_regions
@@ -229,7 +229,6 @@ def test_accesses_of_a_block() -> None:
     assert not outer[1].guarded and len(outer[1].conditions) == 2
 
 
-@settings(max_examples=150, deadline=None)
 @given(indices, indices, st.tuples(*[st.integers(1, 4)] * 3), st.integers(0, 6))
 def test_regions_hold_every_cell(a: Any, b: Any, sizes: tuple[int, int, int], limit: int) -> None:
     from .test_dependence import i, j, k

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tirscript.analysis.block_kind import block_kind
@@ -81,7 +81,6 @@ def check_witness(w: Witness, pairs: list[tuple[Any, Any]]) -> None:
     )
 
 
-@settings(max_examples=150, deadline=None)
 @given(programs())
 def test_loop_carried_as_run(top: For) -> None:
     pairs = conflicts(list(run(top, {})))
@@ -101,7 +100,6 @@ def test_loop_carried_as_run(top: For) -> None:
     assert (answer is not None) == bool(want)
 
 
-@settings(max_examples=100, deadline=None)
 @given(programs(), st.permutations([0, 1, 2]))
 def test_reorder_as_run(top: For, order: list[int]) -> None:
     chain: list[For] = [top]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tirscript.analysis.solve import OutOfBudget, System
@@ -25,7 +25,6 @@ def system(equal: list, least: list, box: int) -> System:
     return s
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(rows, max_size=2), st.lists(rows, max_size=4))
 def test_as_brute_force(equal: list, least: list) -> None:
     def holds(point: tuple[int, ...]) -> bool:
@@ -41,7 +40,6 @@ def test_as_brute_force(equal: list, least: list) -> None:
         assert holds(tuple(found[n] for n in NAMES))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(rows, max_size=2), st.lists(rows, max_size=3))
 def test_as_z3_over_all_integers(equal: list, least: list) -> None:
     import z3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tirscript.analysis.verify import Finding, check_bounds, check_definition
@@ -155,7 +155,6 @@ def test_build_refuses() -> None:
     assert "A[i + 1]" in error.value.message and error.value.notes == ("at i=15",)
 
 
-@settings(max_examples=150, deadline=None)
 @given(indices, indices, conditions, st.tuples(*[st.integers(1, 4)] * 3))
 def test_bounds_as_run(a: Any, b: Any, condition: Any, sizes: tuple[int, int, int]) -> None:
     d = buffer("D", 12)

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tirscript.arith.iter_map import detect_iter_map
@@ -100,7 +100,6 @@ digits = st.one_of(
 sums = st.lists(st.tuples(digits, st.integers(-6, 6)), min_size=1, max_size=3)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(sums, min_size=1, max_size=3), st.tuples(*[st.integers(1, 6)] * 3))
 def test_what_is_said_is_so(rows: list[Any], sizes: tuple[int, int, int]) -> None:
     values = []

@@ -12,7 +12,7 @@ import pytest
 import z3
 
 from tirscript.arith import Analyzer
-from tirscript.arith.analyzer import same
+from tirscript.arith.linear import same
 from tirscript.ir import expr as E
 from tirscript.ir import ops
 from tirscript.ir.buffer import make_buffer
@@ -185,7 +185,7 @@ def data_rules(dtype: str) -> list[Expr]:
     big = (1 << (info(dtype).bits - 1)) - 1
     return [
         a + 0, a * 1, a * 0, a - a, a + b - a, (a + big) + big, (a - 3) - 5, a * 3 + a * 5, a + a, (a + b) * 2 - b * 2,
-        a // 1, a % 1, a // 0, a % 0, ops.truncdiv(a, 0), ops.truncmod(a, 0), ops.truncdiv(a, 1), ops.minimum(a, a),
+        a // 1, a % 1, *[kind(a, ops.const(0, dtype)) for kind in (E.FloorDiv, E.FloorMod, E.Div, E.Mod)], ops.truncdiv(a, 1), ops.minimum(a, a),
         ops.maximum(a, a), ops.minimum(a, b), ops.const(0, dtype) // a, ops.const(0, dtype) % a, a < a, a <= a, ops.eq(a, a),
         ops.ge(a, 0), ops.shift_left(a, 0), ops.shift_right(a, 0), ops.bitwise_and(a, 0), ops.bitwise_or(a, 0),
         ops.bitwise_xor(a, 0), ops.bitwise_and(a, a), ops.bitwise_or(a, a), ops.shift_right(a, info(dtype).bits),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tirscript.arith import Analyzer
@@ -88,13 +88,11 @@ def check(e: Any, cx: Analyzer, values: dict[Any, Any]) -> None:
     assert want == r if m == 0 else (want - r) % m == 0
 
 
-@settings(max_examples=120, deadline=None)
 @given(trees(exact_leaves, 8), st.lists(edges, min_size=5, max_size=5))
 def test_exact_integers_of_any_value(e: Any, numbers: list[int]) -> None:
     check(e, Analyzer(), dict(zip(VARS, numbers, strict=True)))
 
 
-@settings(max_examples=120, deadline=None)
 @given(
     trees(
         exact_leaves, 8, [E.Add, E.Add, E.Sub, E.Mul, E.FloorDiv, E.FloorMod, E.FloorDiv, E.FloorMod, E.Min]
@@ -124,7 +122,6 @@ def test_exact_integers_within_ranges(e: Any, data: Any) -> None:
             check(e, cx, values)
 
 
-@settings(max_examples=120, deadline=None)
 @given(trees(st.one_of(data_leaves, shifts), 8), st.lists(edges, min_size=5, max_size=5), st.data())
 def test_integers_of_data_wrap(e: Any, numbers: list[int], data: Any) -> None:
     values: dict[Any, Any] = dict(zip(VARS, numbers, strict=True))
@@ -161,7 +158,6 @@ def float_trees() -> st.SearchStrategy[Any]:
     )
 
 
-@settings(max_examples=120, deadline=None)
 @given(float_trees(), float_values, float_values)
 def test_floats_keep_every_bit(e: Any, x: float, y: float) -> None:
     values = {FLOATS: {(0,): np.float32(x), (1,): np.float32(y)}}
@@ -174,7 +170,6 @@ def test_floats_keep_every_bit(e: Any, x: float, y: float) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64"])
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_every_width_wraps(dtype: str, data: Any) -> None:
     loads = make_buffer("L", (const_int(2),), dtype)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tirscript.diagnostics import deep_recursion
+from tirscript.ir.dtype import SCALARS, info, wrap
 from tirscript.ir.dtype import bounds as dtype_bounds
-from tirscript.ir.dtype import info, wrap
 from tirscript.ir.expr import (
     EQ,
     FALSE,
@@ -28,7 +28,6 @@ from tirscript.ir.expr import (
     FloatImm,
     FloorDiv,
     FloorMod,
-    GlobalVar,
     IntImm,
     Let,
     Max,
@@ -40,7 +39,6 @@ from tirscript.ir.expr import (
     Ramp,
     Range,
     Select,
-    StringImm,
     Sub,
     Var,
     const_int,
@@ -50,7 +48,7 @@ from tirscript.ir.op import OPS, effect_of
 from . import bounds, modular, prove
 from .bounds import Interval
 from .exact import TRANSPARENT, is_exact
-from .linear import Atom, AtomKey, Linear, NotLinear, key_of, make_atom, multiply, to_linear
+from .linear import Atom, AtomKey, Linear, NotLinear, key_of, make_atom, multiply, same, to_linear
 from .rules import cast as cast_rules
 from .rules import compare, data, div, floats, logic, minmax, mod, select, trunc
 
@@ -74,13 +72,14 @@ class _Scope:
 
     def __enter__(self) -> None:
         cx = self.cx
-        self.kept = (cx.ranges, cx.moduli, cx.facts, cx.values, cx.atom_ranges)
+        self.kept = (cx.ranges, cx.moduli, cx.facts, cx.values, cx.atom_ranges, cx.expr_ranges)
         cx.ranges, cx.moduli, cx.facts = dict(cx.ranges), dict(cx.moduli), list(cx.facts)
         cx.values, cx.atom_ranges = dict(cx.values), dict(cx.atom_ranges)
+        cx.expr_ranges = dict(cx.expr_ranges)
 
     def __exit__(self, *exception: object) -> None:
         cx = self.cx
-        cx.ranges, cx.moduli, cx.facts, cx.values, cx.atom_ranges = self.kept
+        cx.ranges, cx.moduli, cx.facts, cx.values, cx.atom_ranges, cx.expr_ranges = self.kept
         cx._about = None
 
 
@@ -113,7 +112,9 @@ class Analyzer:
         self.moduli: dict[AtomKey, modular.Modular] = {}
         self.facts: list[Linear] = []  # forms that are at least 0
         self.values: dict[Var, Linear] = {}
-        self.atom_ranges: dict[AtomKey, Interval] = {}  # a cache
+        self.atom_ranges: dict[AtomKey, Interval] = {}  # caches
+        self.expr_ranges: dict[Expr, tuple[Interval, bool]] = {}
+        self._effects: dict[Expr, bool] = {}
         self._about: dict[AtomKey, list[Linear]] | None = None
 
     # ---- what is known
@@ -145,6 +146,8 @@ class Analyzer:
             self.ranges[var] = interval
         if self.atom_ranges:
             self.atom_ranges = {}
+        if self.expr_ranges:
+            self.expr_ranges = {}
 
     def bind_modular(self, var: Var, coefficient: int, base: int) -> None:
         """Say that ``var`` is ``base`` modulo ``coefficient``."""
@@ -308,11 +311,10 @@ class Analyzer:
         t = type(e)
         if t is IntImm:
             return Linear({}, e.value)  # type: ignore[attr-defined]
-        if t is Var and e not in self.values:
-            return Linear({e: 1}) if e.exact and info(e.dtype).is_int else None  # type: ignore[attr-defined, dict-item]
-        kind = info(e.dtype)
-        if not kind.is_int or kind.lanes != 1:
+        if e.dtype not in _INTS:
             return None
+        if t is Var and e not in self.values:
+            return Linear({e: 1}) if e.exact else None  # type: ignore[attr-defined, dict-item]
         try:
             out = self._visit(e)
         except RecursionError:
@@ -334,7 +336,7 @@ class Analyzer:
         if t is IntImm:
             return Linear({}, e.value) if e.dtype != "bool" else e
         if t is Var:
-            if e.exact and info(e.dtype).is_int and "x" not in e.dtype:
+            if e.exact and e.dtype in _INTS:
                 return self.values.get(e) or Linear({e: 1})
             return e
         visit = _VISITORS.get(t)
@@ -343,29 +345,50 @@ class Analyzer:
     def _turned(self, out: Expr, e: Expr, *operands: Any) -> Any:
         """``out`` in place of ``e``, an integer of data.  Where it has become exact, the operands and the
         result must lie in the dtype, because they would have been reduced to it; else ``e`` stays."""
-        if out is e or not is_exact(out):
+        if out is e:
             return out
         if type(out) is IntImm:
             return Turned(out)
+        if not is_exact(out):
+            return out
         for part in (*operands, out):
             if is_exact(part) and not data.safe(self, part, e.dtype):
                 return e
         return Turned(out)
 
+    def _data_binary(self, e: Any, a: Any, b: Any) -> Any:
+        """An operator on data: ``a`` and ``b`` are the results of its operands."""
+        x, y = self._expr(a, e.a), self._expr(b, e.b)
+        out = data.binary(self, e, x, y)
+        if out is e:
+            return e
+        # Exact are a Linear, a Turned one, and constants; the tree need not be walked to see it.
+        exact_a = type(a) is Linear or type(a) is Turned
+        exact_b = type(b) is Linear or type(b) is Turned
+        if out is x or out is y:
+            exact = exact_a if out is x else exact_b
+        else:
+            exact = type(out) is IntImm or (exact_a and exact_b)
+        return self._turned(out, e, x, y) if exact else out
+
+    def _not_int(self, e: Any) -> Any:
+        return self._vector(e) if info(e.dtype).lanes != 1 else floats.binary(self, e)
+
     def _arith(self, e: Any) -> Any:
         """Add, Sub, Mul."""
-        dtype = e.dtype
-        kind = info(dtype)
-        if kind.lanes != 1:
-            return self._vector(e)
-        if not kind.is_int:
-            return floats.binary(self, e)
+        if e.dtype not in _INTS:
+            return self._not_int(e)
         leaves: list[tuple[Any, int]] = []
         const, count = _spine(e, leaves)
         terms: dict[AtomKey, int] = {}
         results = []
         exact = True
+        values = self.values
         for leaf, k in leaves:
+            if exact and type(leaf) is Var and leaf.exact and leaf not in values:
+                terms[leaf] = terms.get(leaf, 0) + k
+                results.append(leaf)
+                continue
             out = self._product(leaf) if type(leaf) is Mul else self._visit(leaf)
             results.append(out)
             if exact and type(out) is Linear:
@@ -399,7 +422,9 @@ class Analyzer:
             return e
         replaced = iter([self._expr(out, leaf) for (leaf, _), out in zip(leaves, results, strict=True)])
         new = _respine(e, replaced)
-        return self._turned(new, e, *[p for p, _ in parts])
+        if all(type(out) in _NOW_EXACT for out in results):
+            return self._turned(new, e, *[p for p, _ in parts])
+        return new
 
     def _product(self, e: Any) -> Any:
         """A product of which neither side is a constant."""
@@ -407,21 +432,16 @@ class Analyzer:
         if type(a) is Linear and type(b) is Linear:
             written = e if self._expr(a, e.a) is e.a and self._expr(b, e.b) is e.b else None
             return multiply(a, b, written, e.dtype)
-        x, y = self._expr(a, e.a), self._expr(b, e.b)
-        return self._turned(data.binary(self, e, x, y), e, x, y)
+        return self._data_binary(e, a, b)
 
     def _binary(self, e: Any) -> Any:
         """Divisions, remainders, minimum, maximum."""
-        kind = info(e.dtype)
-        if kind.lanes != 1:
-            return self._vector(e)
-        if not kind.is_int:
-            return floats.binary(self, e)
+        if e.dtype not in _INTS:
+            return self._not_int(e)
         a, b = self._visit(e.a), self._visit(e.b)
         if type(a) is Linear and type(b) is Linear:
             return _EXACT[type(e)](self, a, b, e.dtype)
-        x, y = self._expr(a, e.a), self._expr(b, e.b)
-        return self._turned(data.binary(self, e, x, y), e, x, y)
+        return self._data_binary(e, a, b)
 
     def _compare(self, e: Any) -> Expr:
         kind = info(e.a.dtype)
@@ -551,15 +571,17 @@ class Analyzer:
 
     def has_effect(self, e: Any) -> bool:
         """Whether evaluating ``e`` does, or depends on, more than its operands and buffers say."""
-        stack = [e]
-        while stack:
-            n = stack.pop()
-            t = type(n)
-            if t is Call and effect_of(n.op) not in ("pure", "hint"):
-                return True
-            if t is not IntImm and t is not Var:
-                stack.extend(n.children())
-        return False
+        t = type(e)
+        if t is IntImm or t is Var or t is FloatImm:
+            return False
+        found = self._effects.get(e)
+        if found is None:
+            if t is Call and effect_of(e.op) not in ("pure", "hint"):
+                found = True
+            else:
+                found = any(self.has_effect(c) for c in e.children())
+            self._effects[e] = found
+        return found
 
 
 def _spine(e: Any, leaves: list[tuple[Any, int]]) -> tuple[int, int]:
@@ -608,27 +630,8 @@ def _respine(e: Any, leaves: Iterator[Expr]) -> Expr:
     return next(leaves)
 
 
-def same(a: Any, b: Any) -> bool:
-    """Whether two expressions are the same tree (spans aside)."""
-    if a is b:
-        return True
-    t = type(a)
-    if t is not type(b) or t is Var or a.dtype != b.dtype:
-        return False
-    if t is IntImm or t is FloatImm:
-        return repr(a.value) == repr(b.value)
-    if t is BufferLoad and a.buffer is not b.buffer:
-        return False
-    if t is Call and a.op != b.op:
-        return False
-    if t is Let and a.var is not b.var:
-        return False
-    if t is StringImm or t is GlobalVar:
-        return False
-    x, y = a.children(), b.children()
-    return len(x) == len(y) and all(same(p, q) for p, q in zip(x, y, strict=True))
-
-
+_INTS = frozenset(name for name, d in SCALARS.items() if d.is_int)
+_NOW_EXACT = frozenset({Linear, Turned, Var})
 _COMPARISONS = frozenset({EQ, NE, LT, LE, GT, GE})
 _EXACT: dict[type, Callable[[Analyzer, Linear, Linear, str], Linear]] = {
     FloorDiv: div.floordiv,

@@ -29,7 +29,8 @@ from tirscript.ir.expr import (
     Var,
 )
 
-from .linear import AtomKey, Linear, linear_range, to_linear
+from .exact import is_exact
+from .linear import AtomKey, Linear, to_linear
 
 if TYPE_CHECKING:
     from .analyzer import Analyzer
@@ -154,6 +155,7 @@ def maximum(a: Interval, b: Interval) -> Interval:
     return negate(minimum(negate(a), negate(b)))
 
 
+_RING = frozenset({Add, Sub, Mul})
 BINARY: dict[type, Callable[[Interval, Interval], Interval]] = {
     Add: add,
     Sub: lambda a, b: add(a, negate(b)),
@@ -199,13 +201,18 @@ def _atom_range(cx: Analyzer, atom: Any) -> Interval:
 
 
 def range_of_linear(cx: Analyzer, lin: Linear) -> Interval:
-    terms = lin.terms
-    if len(terms) == 1 and lin.const == 0:
-        ((atom, k),) = terms.items()
-        if k == 1:
-            return atom_range(cx, atom)
-    out = linear_range(lin, lambda a: atom_range(cx, a))
-    return out
+    """Bounds of a normal form from those of its atoms."""
+    low: int | None = lin.const
+    high: int | None = lin.const
+    ranges = cx.ranges
+    for atom, k in lin.terms.items():
+        lo_hi = ranges.get(atom) if type(atom) is Var else None
+        lo, hi = atom_range(cx, atom) if lo_hi is None else lo_hi
+        if k < 0:
+            lo, hi = hi, lo
+        low = None if low is None or lo is None else low + k * lo
+        high = None if high is None or hi is None else high + k * hi
+    return low, high
 
 
 def expr_range(cx: Analyzer, e: Any) -> Interval:
@@ -216,38 +223,84 @@ def expr_range(cx: Analyzer, e: Any) -> Interval:
     if t is Var:
         known = cx.ranges.get(e)
         return known if known is not None else _dtype_range(e.dtype)
+    return _known(cx, e)[0]
+
+
+def _known(cx: Analyzer, e: Any, in_sum: bool = False) -> tuple[Interval, bool]:
+    """The bounds of a node and whether it is exact; kept, so that a tree is walked once."""
+    t = type(e)
+    if t is IntImm:
+        return (e.value, e.value), True
+    if t is Var:
+        known = cx.ranges.get(e)
+        return (known if known is not None else _dtype_range(e.dtype)), e.exact
+    found = cx.expr_ranges.get(e)
+    if found is None:
+        rule = BINARY.get(t)
+        if rule is not None:
+            found = _binary_range(cx, e, rule, in_sum)
+        else:
+            found = _other_range(cx, e, t)
+        cx.expr_ranges[e] = found
+    return found
+
+
+def _binary_range(
+    cx: Analyzer, e: Any, rule: Callable[[Interval, Interval], Interval], in_sum: bool
+) -> tuple[Interval, bool]:
+    ring = type(e) in _RING
+    a, exact_a = _known(cx, e.a, ring)
+    b, exact_b = _known(cx, e.b, ring)
+    exact = exact_a and exact_b
+    if not exact:
+        a, b = _reduced(e.dtype, a), _reduced(e.dtype, b)
+        return _reduced(e.dtype, rule(a, b)), False
+    if ring and not in_sum:
+        # As one normal form: terms that cancel are seen.
+        lin = to_linear(e)
+        if lin is not None:
+            return range_of_linear(cx, lin), True
+    return rule(a, b), True
+
+
+def _other_range(cx: Analyzer, e: Any, t: type) -> tuple[Interval, bool]:
     if t is BufferLoad:
-        return _dtype_range(e.dtype)
-    rule = BINARY.get(t)
-    if rule is not None:
-        if t in (Add, Sub, Mul):
-            lin = to_linear(e)
-            if lin is not None:
-                return linear_range(lin, lambda a: atom_range(cx, a))
-        out = rule(expr_range(cx, e.a), expr_range(cx, e.b))
-        return _wrapped(e, out)
+        return _dtype_range(e.dtype), False
     if t is Cast:
+        inner, exact = _known(cx, e.value)
         kind = info(e.value.dtype)
-        inner = expr_range(cx, e.value) if kind.is_int or kind.code == "bool" else OPEN
+        number = kind.is_int or kind.code == "bool"
         limits = _dtype_range(e.dtype)
-        if limits == OPEN:
-            return OPEN
-        assert limits[0] is not None and limits[1] is not None
-        return inner if within(inner, limits[0], limits[1]) else limits
+        if limits == OPEN or not number:
+            return limits, False
+        return _reduced(e.dtype, inner), exact
     if t is Select:
-        return hull(expr_range(cx, e.true_value), expr_range(cx, e.false_value))
+        return _choice(cx, e, e.children())
     if t is Broadcast:
-        return expr_range(cx, e.value)
+        return _known(cx, e.value)
     if t is Ramp:
-        lanes: Interval = (0, e.lanes - 1)
-        return _wrapped(e, add(expr_range(cx, e.base), multiply(expr_range(cx, e.stride), lanes)))
+        base, exact = _known(cx, e.base)
+        stride, also = _known(cx, e.stride)
+        reach = add(base, multiply(stride, (0, e.lanes - 1)))
+        return (reach, True) if exact and also else (_reduced(e.dtype, reach), False)
     if t is Let:
         return _let_range(cx, e)
-    if t is Call:
-        call = _CALLS.get(e.op) if isinstance(e.op, str) else None
+    if t is Call and isinstance(e.op, str):
+        if e.op == "if_then_else":
+            return _choice(cx, e, e.args)
+        if e.op == "likely":
+            return _known(cx, e.args[0])
+        call = _CALLS.get(e.op)
         if call is not None:
-            return call(cx, e)
-    return _dtype_range(e.dtype)
+            return call(cx, e), False
+    return _dtype_range(e.dtype), is_exact(e)
+
+
+def _choice(cx: Analyzer, e: Any, parts: Any) -> tuple[Interval, bool]:
+    (_, exact), (a, exact_a), (b, exact_b) = (_known(cx, p) for p in parts)
+    if exact and exact_a and exact_b:
+        return hull(a, b), True
+    return hull(_reduced(e.dtype, a), _reduced(e.dtype, b)), False
 
 
 def _dtype_range(dtype: str) -> Interval:
@@ -255,38 +308,20 @@ def _dtype_range(dtype: str) -> Interval:
     return dtype_bounds(kind.base) if kind.is_int or kind.code == "bool" else OPEN
 
 
-def _wrapped(e: Any, out: Interval) -> Interval:
-    """``out`` where the node cannot wrap or is exact, else all that its dtype holds."""
-    limits = _dtype_range(e.dtype)
-    if limits == OPEN:
+def _reduced(dtype: str, out: Interval) -> Interval:
+    """What is left of ``out`` in the dtype: all that it holds, where a value may wrap."""
+    limits = _dtype_range(dtype)
+    if limits[0] is None or limits[1] is None:
         return OPEN
-    assert limits[0] is not None and limits[1] is not None
-    if within(out, limits[0], limits[1]):
-        return out
-    from .exact import is_exact
-
-    if is_exact(e):
-        return out
-    return limits
+    return out if within(out, limits[0], limits[1]) else limits
 
 
-def _let_range(cx: Analyzer, e: Any) -> Interval:
-    kind = info(e.var.dtype)
-    if not kind.is_int:
-        return expr_range(cx, e.body)
-    before = cx.ranges.get(e.var)
-    cx.set_range(e.var, expr_range(cx, e.value))
-    out = expr_range(cx, e.body)
-    cx.set_range(e.var, before)
-    return out
-
-
-def _branches(cx: Analyzer, e: Any) -> Interval:
-    return hull(expr_range(cx, e.args[1]), expr_range(cx, e.args[2]))
-
-
-def _same(cx: Analyzer, e: Any) -> Interval:
-    return expr_range(cx, e.args[0])
+def _let_range(cx: Analyzer, e: Any) -> tuple[Interval, bool]:
+    if not info(e.var.dtype).is_int:
+        return _known(cx, e.body)
+    with cx.scope():
+        cx.set_range(e.var, expr_range(cx, e.value))
+        return _known(cx, e.body)
 
 
 def _bitwise_and(cx: Analyzer, e: Any) -> Interval:
@@ -328,8 +363,6 @@ def _abs(cx: Analyzer, e: Any) -> Interval:
 
 
 _CALLS: dict[str, Callable[[Any, Any], Interval]] = {
-    "if_then_else": _branches,
-    "likely": _same,
     "bitwise_and": _bitwise_and,
     "shift_right": _shift_right,
     "popcount": _count,

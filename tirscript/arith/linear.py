@@ -13,7 +13,14 @@ from typing import Any, TypeAlias
 from tirscript.ir.dtype import bounds as dtype_bounds
 from tirscript.ir.dtype import info
 from tirscript.ir.expr import (
+    EQ,
+    GE,
+    GT,
+    LE,
+    LT,
+    NE,
     Add,
+    And,
     BufferLoad,
     Call,
     Cast,
@@ -22,12 +29,14 @@ from tirscript.ir.expr import (
     FloatImm,
     FloorDiv,
     FloorMod,
+    GlobalVar,
     IntImm,
     Let,
     Max,
     Min,
     Mod,
     Mul,
+    Or,
     Select,
     StringImm,
     Sub,
@@ -45,6 +54,15 @@ class Atom(tuple):  # type: ignore[type-arg]
     """
 
     expr: Expr
+    _parts: tuple[Linear | None, ...] | None = None
+
+    def parts(self) -> tuple[Linear | None, ...]:
+        """The children of ``expr`` in normal form; read once."""
+        found = self._parts
+        if found is None:
+            children: Any = self.expr.children()
+            found = self._parts = tuple([to_linear(c) for c in children])
+        return found
 
 
 AtomKey: TypeAlias = "Var | Atom"
@@ -375,20 +393,25 @@ def multiply(a: Linear, b: Linear, expr: Expr | None = None, dtype: str | None =
     return Linear({t: c for t, c in terms.items() if c}, a.const * b.const)
 
 
-def make_atom(kind: Any, parts: tuple[Any, ...], expr: Expr) -> Atom:
-    """The atom ``(kind, *parts)``; ``parts`` are keys."""
+def make_atom(
+    kind: Any, parts: tuple[Any, ...], expr: Expr, forms: tuple[Linear | None, ...] | None = None
+) -> Atom:
+    """The atom ``(kind, *parts)``; ``parts`` are keys, ``forms`` what ``parts()`` answers, if known."""
     made = Atom((kind, *parts))
     made.expr = expr
+    if forms is not None:
+        made._parts = forms
     return made
 
 
 def _binary_atom(e: Any) -> Linear:
-    return Linear({make_atom(type(e), (must_linear(e.a).key(), must_linear(e.b).key()), e): 1})
+    a, b = must_linear(e.a), must_linear(e.b)
+    return Linear({make_atom(type(e), (a.key(), b.key()), e, (a, b)): 1})
 
 
 def _min_max(e: Any) -> Linear:
-    parts = frozenset((must_linear(e.a).key(), must_linear(e.b).key()))
-    return Linear({make_atom(type(e), (parts,), e): 1})
+    a, b = must_linear(e.a), must_linear(e.b)
+    return Linear({make_atom(type(e), (frozenset((a.key(), b.key())),), e, (a, b)): 1})
 
 
 def default_range(dtype: str) -> tuple[int | None, int | None]:
@@ -501,27 +524,61 @@ def key_of(e: Any) -> Any:
         return e
     if t is IntImm:
         return e.value if e.dtype != "bool" else (IntImm, e.value)
+    exact: dict[int, bool] = {}
+    _mark(e, exact)
+    return _key(e, exact)
+
+
+def _mark(e: Any, exact: dict[int, bool]) -> bool:
+    """Which nodes below are exact, in one walk."""
+    t = type(e)
+    if t is Var:
+        return bool(e.exact) and e.dtype != "handle"
+    if t is IntImm:
+        return True
+    found = exact.get(id(e))
+    if found is None:
+        found = t not in _DATA_LEAVES
+        for c in e.children():
+            found = _mark(c, exact) and found
+        if t is Call and e.op not in TRANSPARENT:
+            found = False
+        elif t is Cast and found:
+            found = is_exact(e)
+        exact[id(e)] = found
+    return found
+
+
+def _key(e: Any, exact: dict[int, bool]) -> Any:
+    t = type(e)
+    if t is Var:
+        return e
+    if t is IntImm:
+        return e.value if e.dtype != "bool" else (IntImm, e.value)
     if t is FloatImm:
         # repr tells -0.0 from 0.0 and lets nan equal itself.
         return (FloatImm, e.dtype, repr(e.value))
     if t is StringImm:
         return (StringImm, e.value)
-    if t in _LINEAR_KINDS:
+    if t in _LINEAR_KINDS and exact[id(e)]:
         lin = to_linear(e)
         if lin is not None:
             return lin.key()
     if t is BufferLoad:
-        extra = () if e.predicate is None else (key_of(e.predicate),)
-        return (BufferLoad, e.buffer, *[key_of(i) for i in e.indices], *extra)
+        extra = () if e.predicate is None else (_key(e.predicate, exact),)
+        return (BufferLoad, e.buffer, *[_key(i, exact) for i in e.indices], *extra)
     parts: list[Any] = [t, e.dtype]
     if t is Call:
         parts.append(e.op)
     elif t is Let:
         parts.append(e.var)
-    parts += [key_of(c) if isinstance(c, Expr) else c for c in e.children()]
+    elif t is GlobalVar:
+        parts.append(e)
+    parts += [_key(c, exact) if isinstance(c, Expr) else c for c in e.children()]
     return tuple(parts)
 
 
+_DATA_LEAVES = frozenset({BufferLoad, FloatImm, StringImm, GlobalVar})
 _LINEAR_KINDS = frozenset({Add, Sub, Mul, FloorDiv, FloorMod, Div, Mod, Min, Max, Cast, Select})
 
 
@@ -532,3 +589,29 @@ def substitute_linear(lin: Linear, values: Mapping[AtomKey, Linear]) -> Linear:
         new = values.get(atom)
         out = out.plus(Linear({atom: 1}) if new is None else new, k)
     return out
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two expressions are the same tree (spans aside)."""
+    if a is b:
+        return True
+    t = type(a)
+    if t is not type(b) or t is Var or a.dtype != b.dtype:
+        return False
+    if t is IntImm or t is FloatImm:
+        return repr(a.value) == repr(b.value)
+    if t is BufferLoad and a.buffer is not b.buffer:
+        return False
+    if t is Call and a.op != b.op:
+        return False
+    if t is Let and a.var is not b.var:
+        return False
+    if t is StringImm or t is GlobalVar:
+        return False
+    if t in _PLAIN:
+        return same(a.a, b.a) and same(a.b, b.b)
+    x, y = a.children(), b.children()
+    return len(x) == len(y) and all(same(p, q) for p, q in zip(x, y, strict=True))
+
+
+_PLAIN = frozenset({Add, Sub, Mul, FloorDiv, FloorMod, LT, LE, GT, GE, EQ, NE, And, Or, Min, Max})

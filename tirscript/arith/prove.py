@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tirscript.ir.expr import FloorDiv, FloorMod, Max, Min, Select, Var
 
 from .bounds import range_of_linear
-from .linear import Atom, AtomKey, Linear, factors, multiply, to_linear
+from .linear import Atom, AtomKey, Linear, factors, multiply
 
 if TYPE_CHECKING:
     from .analyzer import Analyzer
@@ -91,16 +91,12 @@ class _Search:
     def cases(self, lin: Linear, atom: Atom, k: int) -> list[Linear] | None:
         """The forms that must all hold where the atom is one of several values."""
         kind = atom[0]
-        e: Any = atom.expr
         if (kind is Min and k > 0) or (kind is Max and k < 0):
-            parts = (e.a, e.b)
-        elif kind is Select:
-            parts = (e.true_value, e.false_value)
-        elif kind == "if_then_else":
-            parts = e.args[1:]
+            values = atom.parts()
+        elif kind is Select or kind == "if_then_else":
+            values = atom.parts()[1:]
         else:
             return None
-        values = [to_linear(p) for p in parts]
         rest = lin.plus(Linear({atom: 1}), -k)
         return [rest.plus(v, k) for v in values if v is not None] if None not in values else None
 
@@ -112,10 +108,9 @@ class _Search:
 
     def structural(self, atom: Atom) -> Iterator[Linear]:
         kind = atom[0]
-        e: Any = atom.expr
         one = Linear({atom: 1})
         if kind is FloorDiv or kind is FloorMod:
-            a, b = to_linear(e.a), to_linear(e.b)
+            a, b = atom.parts()
             if a is None or b is None or not self.positive(b):
                 return
             if kind is FloorDiv:
@@ -128,8 +123,7 @@ class _Search:
                 if self.prove(a, 1):
                     yield a - one
         elif kind is Min or kind is Max:
-            for part in (e.a, e.b):
-                p = to_linear(part)
+            for p in atom.parts():
                 if p is not None:
                     yield p - one if kind is Min else one - p
         elif kind == "*":

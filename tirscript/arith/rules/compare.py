@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
-from tirscript.ir.expr import EQ, FALSE, GE, GT, LE, LT, NE, TRUE, Expr
+from tirscript.ir.expr import EQ, FALSE, GE, GT, LE, LT, NE, TRUE, Expr, Var
 
 from ..bounds import range_of_linear
 from ..linear import AtomKey, Linear
@@ -15,19 +15,26 @@ if TYPE_CHECKING:
     from ..analyzer import Analyzer
 
 
-def decide(cx: Analyzer, kind: type, a: Linear, b: Linear) -> bool | None:
-    """Whether the comparison holds; None where it is not known."""
-    d = b - a
-    if kind is LT:
-        return True if cx.nonnegative(d.shift(-1)) else False if cx.nonnegative(d.scale(-1)) else None
-    if kind is LE:
-        return True if cx.nonnegative(d) else False if cx.nonnegative(d.scale(-1).shift(-1)) else None
-    if kind is GT:
-        return decide(cx, LT, b, a)
-    if kind is GE:
-        return decide(cx, LE, b, a)
-    equal = _equal(cx, d)
-    return equal if kind is EQ or equal is None else not equal
+def decide(cx: Analyzer, kind: type, d: Linear) -> bool | None:
+    """Whether ``0 kind d`` holds; None where it is not known."""
+    if kind is EQ or kind is NE:
+        equal = _equal(cx, d)
+        return equal if kind is EQ or equal is None else not equal
+    if kind is GT or kind is GE:
+        known = decide(cx, LE if kind is GT else LT, d)
+        return None if known is None else not known
+    # 0 < d: d - 1 >= 0; 0 <= d: d >= 0
+    form = d.shift(-1) if kind is LT else d
+    low, high = range_of_linear(cx, form)
+    if low is not None and low >= 0:
+        return True
+    if high is not None and high < 0:
+        return False
+    if not cx.facts and all(type(a) is Var for a in d.terms):
+        return None  # nothing but the bounds is known; the rest is done by rounding
+    if cx.nonnegative(form):
+        return True
+    return False if cx.nonnegative(form.scale(-1).shift(-1)) else None
 
 
 def _equal(cx: Analyzer, d: Linear) -> bool | None:
@@ -49,10 +56,10 @@ def _equal(cx: Analyzer, d: Linear) -> bool | None:
 
 def compare(cx: Analyzer, kind: Any, a: Linear, b: Linear, dtype: str) -> Expr:
     """The comparison, decided or in its normal form: positive terms left, negative right, constants last."""
-    known = decide(cx, kind, a, b)
+    d = a - b
+    known = decide(cx, kind, d.scale(-1))
     if known is not None:
         return TRUE if known else FALSE
-    d = a - b
     g = gcd(*d.terms.values())
     if kind is EQ or kind is NE:
         if g > 1:
@@ -68,11 +75,12 @@ def compare(cx: Analyzer, kind: Any, a: Linear, b: Linear, dtype: str) -> Expr:
     reduced = _without_inner(cx, terms, top)
     if reduced is not None:
         terms, top = reduced
-    low, high = range_of_linear(cx, Linear(terms))
-    if low is not None and low > top:
-        return FALSE
-    if high is not None and high <= top:
-        return TRUE
+    if terms is not up.terms:
+        low, high = range_of_linear(cx, Linear(terms))
+        if low is not None and low > top:
+            return FALSE
+        if high is not None and high <= top:
+            return TRUE
     sign = 1 if kind is LT or kind is LE else -1
     limit = top + 1 if strict else top
     return _build(kind, Linear({x: k * sign for x, k in terms.items()}, -sign * limit), dtype)

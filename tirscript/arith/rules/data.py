@@ -24,7 +24,7 @@ from tirscript.ir.expr import (
 from ..bounds import Interval, expr_range
 from ..exact import is_exact
 from ..fold import COMPARE, fold_bits, fold_data
-from ..linear import AtomKey, Linear, key_of, make_atom
+from ..linear import AtomKey, Linear, key_of, make_atom, same
 
 if TYPE_CHECKING:
     from ..analyzer import Analyzer
@@ -87,7 +87,7 @@ def _other(cx: Analyzer, t: Any, a: Expr, b: Expr, dtype: str) -> Expr | None:
             if pure and type(y) is IntImm and y.value == 0:
                 return y
     elif t is Min or t is Max:
-        if pure and key_of(a) == key_of(b):
+        if pure and same(a, b):
             return a
     if not pure:
         return None
@@ -131,9 +131,9 @@ def comparison(cx: Analyzer, kind: type, a: Expr, b: Expr) -> Expr | None:
             return TRUE if kind.__name__ == "LE" else FALSE
         if high_b == low and kind.__name__ in ("GE", "LT"):
             return TRUE if kind.__name__ == "GE" else FALSE
-        if key_of(a) == key_of(b):
+        if same(a, b):
             return TRUE if COMPARE[kind](0, 0) else FALSE
-    elif key_of(a) == key_of(b) and not is_exact(a) and not is_exact(b):
+    elif same(a, b) and not is_exact(a) and not is_exact(b):
         return TRUE if COMPARE[kind](0, 0) else FALSE
     return None
 
@@ -165,6 +165,6 @@ def _bits(cx: Analyzer, op: str, a: Expr, b: Expr, dtype: str) -> Expr | None:
                 return b
         if op == "bitwise_and" and wrap(-1, dtype) == b.value:
             return a
-    if op in ("bitwise_and", "bitwise_or") and not cx.has_effect(a) and key_of(a) == key_of(b):
+    if op in ("bitwise_and", "bitwise_or") and not cx.has_effect(a) and same(a, b):
         return a
     return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tirscript.ir.expr import FloorDiv, FloorMod
 
 from ..bounds import range_of_linear
-from ..linear import Atom, AtomKey, Linear, factors, make_atom, multiply, to_linear
+from ..linear import Atom, AtomKey, Linear, factors, make_atom, multiply
 
 if TYPE_CHECKING:
     from ..analyzer import Analyzer
@@ -28,7 +28,7 @@ def floordiv(cx: Analyzer, a: Linear, b: Linear, dtype: str) -> Linear:
 
 
 def atom(a: Linear, b: Linear, dtype: str) -> Linear:
-    made = make_atom(FloorDiv, (a.key(), b.key()), FloorDiv(a.to_expr(dtype), b.to_expr(dtype)))
+    made = make_atom(FloorDiv, (a.key(), b.key()), FloorDiv(a.to_expr(dtype), b.to_expr(dtype)), (a, b))
     return Linear({made: 1})
 
 
@@ -67,8 +67,7 @@ def small(cx: Analyzer, a: Linear, c: int, dtype: str) -> Linear:
         ((x_atom, k),) = a.terms.items()
         # (x // d + r) // c == (x + r * d) // (d * c)
         if k == 1 and isinstance(x_atom, Atom) and x_atom[0] is FloorDiv:
-            e: Any = x_atom.expr
-            d, inside = to_linear(e.b), to_linear(e.a)
+            inside, d = x_atom.parts()
             if d is not None and d.is_const and d.const > 0 and inside is not None:
                 return by_constant(cx, inside.shift(a.const * d.const), d.const * c, dtype)
     # A difference: quotients of a larger one, n * x - 1 and the like, are found by the bounds of the rest.
@@ -152,8 +151,7 @@ def join_parts(lin: Linear) -> Linear:
     for mod, k in lin.terms.items():
         if not isinstance(mod, Atom) or mod[0] is not FloorMod:
             continue
-        e: Any = mod.expr
-        x, c = to_linear(e.a), to_linear(e.b)
+        x, c = mod.parts()
         if x is None or c is None:
             continue
         for div, value in _partners(lin, mod, x):

@@ -21,7 +21,7 @@ from tirscript.ir.expr import (
 )
 
 from ..fold import COMPARE, fold_float, fold_math
-from ..linear import key_of
+from ..linear import same
 
 if TYPE_CHECKING:
     from ..analyzer import Analyzer
@@ -61,7 +61,7 @@ def binary(cx: Analyzer, e: Any) -> Expr:
             return a
         if x == 0 and math.copysign(1.0, x) < 0:
             return b
-    elif (t is Min or t is Max) and not cx.has_effect(a) and key_of(a) == key_of(b):
+    elif (t is Min or t is Max) and not cx.has_effect(a) and same(a, b):
         return a
     return new
 

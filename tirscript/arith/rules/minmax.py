@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tirscript.ir.expr import Max, Min
 
-from ..linear import Atom, Linear, make_atom, to_linear
+from ..linear import Atom, Linear, make_atom
 
 if TYPE_CHECKING:
     from ..analyzer import Analyzer
@@ -31,10 +31,9 @@ def _extreme(cx: Analyzer, a: Linear, b: Linear, dtype: str, cls: Any) -> Linear
         if other.is_const and len(whole.terms) == 1 and not whole.const:
             ((atom, k),) = whole.terms.items()
             if k == 1 and isinstance(atom, Atom) and atom[0] is cls:
-                e: Any = atom.expr
-                x, c = to_linear(e.a), to_linear(e.b)
+                x, c = atom.parts()
                 if x is not None and c is not None and c.is_const:
                     bound = min(c.const, other.const) if cls is Min else max(c.const, other.const)
                     return _extreme(cx, x, Linear({}, bound), dtype, cls)
-    made = make_atom(cls, (frozenset((a.key(), b.key())),), cls(a.to_expr(dtype), b.to_expr(dtype)))
+    made = make_atom(cls, (frozenset((a.key(), b.key())),), cls(a.to_expr(dtype), b.to_expr(dtype)), (a, b))
     return Linear({made: 1})

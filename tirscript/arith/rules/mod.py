@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tirscript.ir.expr import FloorMod
 
 from ..bounds import range_of_linear
-from ..linear import Atom, AtomKey, Linear, make_atom, to_linear
+from ..linear import Atom, AtomKey, Linear, make_atom
 from .div import divisors, split_terms, take_out
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def floormod(cx: Analyzer, a: Linear, b: Linear, dtype: str) -> Linear:
 
 
 def atom(a: Linear, b: Linear, dtype: str) -> Linear:
-    made = make_atom(FloorMod, (a.key(), b.key()), FloorMod(a.to_expr(dtype), b.to_expr(dtype)))
+    made = make_atom(FloorMod, (a.key(), b.key()), FloorMod(a.to_expr(dtype), b.to_expr(dtype)), (a, b))
     return Linear({made: 1})
 
 
@@ -60,8 +60,7 @@ def by_constant(cx: Analyzer, a: Linear, c: int, dtype: str) -> Linear:
 def reduced(x: AtomKey, k: int, c: int) -> Linear:
     """``k * x`` up to multiples of ``c``: ``(y % d) * k`` is ``y * k`` where ``c`` divides ``k * d``."""
     if isinstance(x, Atom) and x[0] is FloorMod:
-        e: Any = x.expr
-        d, inner = to_linear(e.b), to_linear(e.a)
+        inner, d = x.parts()
         if d is not None and inner is not None and d.is_const and d.const != 0 and (k * d.const) % c == 0:
             return inner.scale(k)
     return Linear({x: k})

@@ -10,7 +10,7 @@ from tirscript.ir.visitor import substitute
 
 from ..bounds import expr_range
 from ..exact import is_exact
-from ..linear import key_of
+from ..linear import same
 from .data import safe
 from .logic import negation
 
@@ -65,7 +65,7 @@ def _chosen(cx: Analyzer, test: Expr, yes: Expr, no: Expr, both: bool) -> Expr |
         return yes if test.value else no
     if cx.has_effect(test) or cx.has_effect(yes):
         return None
-    return yes if key_of(yes) == key_of(no) else None
+    return yes if same(yes, no) else None
 
 
 def let(cx: Analyzer, e: Any) -> Expr:
