@@ -11,9 +11,9 @@ import tirscript.ir as _ir
 _SCHEDULE = ("Schedule", "ScheduleError", "ScheduleState", "StmtSRef", "Trace", "Instruction")
 _SUBMODULES = ("analysis", "schedule", "stmt_functor", "tensor_intrin", "transform")
 _NODES = tuple(n for n in _ir.__all__ if n[0].isupper() and n not in ("IRModule", "DType", "TRUE", "FALSE"))
-_FUNCTIONS = {"const": "const", "decl_buffer": "decl_buffer", "IndexMap": "", "TensorIntrin": ""}
+_OTHERS = ("IndexMap", "TensorIntrin", "const", "decl_buffer")
 
-__all__ = sorted({*_NODES, *_SCHEDULE, *_SUBMODULES, *_FUNCTIONS})
+__all__ = sorted({*_NODES, *_SCHEDULE, *_SUBMODULES, *_OTHERS})
 
 
 def decl_buffer(
@@ -56,7 +56,9 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module("tirscript.schedule"), name)
     elif name in _SUBMODULES:
         value = importlib.import_module(f"tirscript.tir.{name}")
-    elif name in _FUNCTIONS:
+    elif name == "IndexMap":
+        value = importlib.import_module("tirscript.ir.index_map").IndexMap
+    elif name in _OTHERS:
         from tirscript.notyet import NotYet
 
         value = NotYet(f"tir.{name}")
