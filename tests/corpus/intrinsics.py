@@ -133,7 +133,7 @@ def argmax_allreduce(A: T.Buffer((32,), "float32"), J: T.Buffer((1,), "int32")):
         T.tvm_thread_allreduce(T.uint32(2), tx, A[tx], T.bool(True), R0[0], R1[0], tx)
     J[0] = R0[0]
 
-#: intrin_atomic_add
+#: intrin_atomic_add axis
 @T.prim_func
 def histogram(A: T.Buffer((64,), "int32"), H: T.Buffer((8,), "int32")):
     for i in T.parallel(64):

@@ -61,6 +61,10 @@ class Printable:
             name = getattr(self, "name", "")
             return f"<{type(self).__name__}{' ' if name else ''}{name}>"
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """For pretty printers (IPython's, hypothesis's): the script rather than the fields."""
+        printer.text(repr(self))
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         bundle: dict[str, str] = hooks.call("mimebundle", self)
         return bundle

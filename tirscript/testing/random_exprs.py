@@ -176,6 +176,9 @@ class Expressions:
         found = self.loadable(dtype)
         if found and self.chance(60):
             return self.load(self.pick(found), lanes)
+        others = [b for b in self.scope.buffers if b.dtype != dtype and (self.only is None or b in self.only)]
+        if others and self.chance(50):
+            return Cast(dt.with_lanes(dtype, lanes), self.load(self.pick(others), lanes))
         scalar: Expr | None = None
         values: list[Var] = [v for v in self.scope.values if v.dtype == dtype]
         if dt.is_int(dtype):
@@ -233,6 +236,9 @@ class Expressions:
             op = self.pick(("isnan", "isinf", "isfinite"))
             return Call("bool", op, (self.expr("float32", depth - 1),))
         dtype = self.pick(NATIVE if self.executable else EVERY)
+        held = [b.dtype for b in self.scope.buffers]
+        if held and self.chance(60):
+            dtype = self.pick(held)
         if dtype == "bool":
             return self.pick((EQ, NE))(*self.two(dtype, depth, lanes))  # type: ignore[no-any-return]
         return self.pick(COMPARISONS)(*self.two(dtype, depth, lanes))  # type: ignore[no-any-return]
