@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -25,6 +26,7 @@ def self_checking(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureReques
     original = Schedule.__init__
     replaying = False
 
+    @functools.wraps(original)
     def init(self: Schedule, mod: Any, **options: Any) -> None:
         options.setdefault("debug_mask", "all")
         original(self, mod, **options)

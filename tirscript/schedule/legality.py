@@ -247,7 +247,7 @@ def _surely_meets(place: StmtSRef) -> tuple[BlockRealize, Any] | None:
                 type(iv.dom.min) is IntImm and type(iv.dom.extent) is IntImm and type(loop.min) is IntImm
             ):
                 return None
-            if iv.dom.min.value > loop.min.value or iv.dom.extent.value < 2:
+            if not iv.dom.min.value <= loop.min.value <= iv.dom.min.value + iv.dom.extent.value - 2:
                 return None
             axis = iv
         elif type(value) is not Var or value is v:
