@@ -217,6 +217,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     text = capsys.readouterr().out
     assert re.search(r"compile and run +yes", text)
     assert re.search(r"TIRSCRIPT_NUM_THREADS +3", text)
+    assert re.search(r"threads +\d+", text)
     assert re.search(r"llvmlite +\d+\.\d+", text)
 
 

@@ -64,7 +64,10 @@ def _python() -> Iterator[tuple[str, str]]:
 
 def _cpu() -> Iterator[tuple[str, str]]:
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    from tirscript.runtime import num_threads
+
     yield "CPUs to use", str(count)
+    yield "threads", str(num_threads())
     try:
         import llvmlite
         import llvmlite.binding as llvm
