@@ -1435,3 +1435,29 @@ def realized(A: T.Buffer((8,), "float32"), O: T.Buffer((8,), "float32")):
 
 
 case(realized, lambda r: ([a := floats(r, 8), out(8)], [a, a[::-1]]))
+
+
+@T.prim_func
+def guards_beyond_the_loop(A: T.Buffer((8,), "int32"), n: T.int32):
+    for i in range(8):
+        if i + n <= 12 and i >= 6:
+            A[i] = 1
+        if i < n and i >= n - 2:
+            A[i] = A[i] + 10
+        if i >= 20:
+            A[i] = 7
+
+
+def _beyond(r, n):
+    a = floats(r, 8, dtype="int32")
+    want = a.copy()
+    for i in range(8):
+        if i + n <= 12 and i >= 6:
+            want[i] = 1
+        if n - 2 <= i < n:
+            want[i] += 10
+    return [a, n], [want, None]
+
+
+for _n in (-5, 0, 1, 5, 8, 9, 30):
+    case(guards_beyond_the_loop, lambda r, n=_n: _beyond(r, n), f"guards_beyond_the_loop_{_n}")

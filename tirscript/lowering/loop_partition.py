@@ -105,10 +105,22 @@ class _Cut:
         held = Linear(rest, form.const + least)
         dtype = var.dtype
         if k > 0:
-            self.low.append(_quotient(held.scale(-1).shift(k - 1), k, dtype))
+            bound = _quotient(held.scale(-1).shift(k - 1), k, dtype)
         else:
-            self.high.append(_add_one(_quotient(held, -k, dtype), dtype))
-        self.held.add(c)
+            bound = _add_one(_quotient(held, -k, dtype), dtype)
+        if self.worth(bound, k > 0):
+            (self.low if k > 0 else self.high).append(bound)
+            self.held.add(c)
+
+    def worth(self, bound: Bound, low: bool) -> bool:
+        """Whether the guard holds in at least half of the loop, as far as that is known."""
+        start, extent = const_of(self.loop.min), const_of(self.loop.extent)
+        if start is None or extent is None or not isinstance(bound, int):
+            return True
+        return ((start + extent - bound) if low else (bound - start)) * 2 >= extent
+
+    def constant(self) -> bool:
+        return all(isinstance(b, int) for b in (*self.low, *self.high))
 
 
 # A comparison ``a ? b`` as ``sign * (a - b) + shift >= 0``.
@@ -135,16 +147,17 @@ def _cut(loop: For, outer: frozenset[Var]) -> Stmt:
             return loop
     dtype = loop.loop_var.dtype
     start, extent = const_of(loop.min), const_of(loop.extent)
-    if start is None or extent is None:
-        first: Bound = _limit(Max, loop.min, found.low, dtype)
+    numbers = start is not None and extent is not None and found.constant()
+    if not numbers:
+        if loop.kind == "vectorized":
+            return loop  # a vector needs a known length
         end = add(loop.min, loop.extent)
-        last = _limit(Min, end, found.high, dtype)
-        last = Max(_expr(first, dtype), last) if found.high or found.low else last
-        return _parts(loop, found, loop.min, _expr(first, dtype), last, end)
-    if not all(isinstance(b, int) for b in (*found.low, *found.high)):
-        first = _limit(Max, loop.min, found.low, dtype)
-        last = Max(_expr(first, dtype), _limit(Min, const_int(start + extent, dtype), found.high, dtype))
-        return _parts(loop, found, loop.min, _expr(first, dtype), last, const_int(start + extent, dtype))
+        first = loop.min
+        if found.low:
+            first = Min(end, _limit(Max, loop.min, found.low, dtype))
+        last = Max(first, _limit(Min, end, found.high, dtype)) if found.high else end
+        return _parts(loop, found, loop.min, first, last, end)
+    assert start is not None and extent is not None
     stop = start + extent
     low = max([start, *[b for b in found.low if isinstance(b, int)]])
     high = min([stop, *[b for b in found.high if isinstance(b, int)]])
