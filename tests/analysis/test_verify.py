@@ -110,6 +110,20 @@ def test_spatial_axes_that_conflict() -> None:
     assert found(nest([(i, 16), (j, 4)], body)) == []
 
 
+def test_spatial_axes_that_conflict_from_some_extent_on() -> None:
+    body = block("b", [(vi, 16, "spatial", i), (vj, n, "spatial", j)], store(A, [vi], 1.0))
+    f = one(loop(i, 16, loop(j, n, body)))
+    assert f.code == "spatial-conflict" and "with n=2" in f.notes[0]
+    # A stride of 0 would be needed here.
+    assert found(loop(i, 16, block("b", [(vi, 16, "spatial", i)], store(B, [vi * n, 0], 1.0)))) == []
+
+
+def test_memory_of_threads_is_not_judged() -> None:
+    shared = buffer("S", 16).replace(scope="shared")
+    body = block("b", [(vi, 16, "spatial", i), (vj, 4, "spatial", j)], store(shared, [vi], 1.0))
+    assert found(nest([(i, 16), (j, 4)], body)) == []
+
+
 def test_accesses_out_of_bounds() -> None:
     f = one(loop(i, 16, block("b", [(vi, 16, "spatial", i)], store(B, [vi, 0], ops.load(A, [vi + 1])))))
     assert (f.category, f.code, f.values) == (BoundsWarning, "out-of-bounds", {i: 15})

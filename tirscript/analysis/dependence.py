@@ -622,7 +622,8 @@ def _reversal(equal: set[Var], up: Var, down: Var, sign: int) -> Callable[[Syste
 def instance_conflicts(block: Block, aliased: frozenset[Buffer] = frozenset()) -> Answer:
     """Whether two instances of the block that differ in a spatial axis touch one cell, one writing.
 
-    Everything around the block is fixed.  Memoised on the block.
+    Everything around the block is fixed.  Certain conflicts in global memory are preferred: memory of
+    threads may be another one for each instance.  Memoised on the block.
     """
     memo = memo_of(block)
     key = ("instance_conflicts", aliased)
@@ -660,9 +661,10 @@ def _instance_conflicts(block: Block, aliased: frozenset[Buffer]) -> Answer:
             question = question or _Question(a, b, _NO_RANGES, ())
             for sign in (1,) if a is b else (1, -1):
                 answer = question.answer(_differs(v, sign), order, False)
-                if type(answer) is Witness:
+                if type(answer) is Witness and answer.buffer.scope == "global" and answer.certain:
                     return answer
-                unknown = unknown or answer
+                if type(answer) is Witness or unknown is None:
+                    unknown = answer if type(unknown) is not Witness else unknown
     return unknown
 
 

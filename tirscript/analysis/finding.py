@@ -32,6 +32,8 @@ class Finding:
 
 
 def text_of(node: Node) -> str:
+    if type(node) is IntImm:
+        return str(node.value)
     return str(hooks.call("script", node))
 
 

@@ -14,12 +14,12 @@ from tirscript.arith.linear import (
     atom_mentions,
     default_range,
     factors,
-    key_of,
     linear_range,
     make_atom,
     mentions,
     multiply,
     must_linear,
+    same,
     to_linear,
 )
 from tirscript.ir.buffer import Buffer, BufferRegion
@@ -66,13 +66,22 @@ class _Unknown(Exception):
 
 @dataclass(slots=True, eq=False)
 class Dim:
-    """One dimension of a box: the ends (inclusive) in normal form, or None where they have none;
+    """One dimension of a box: the ends (inclusive) in normal form, or None where they are not known (yet);
     ``written`` is the range as it stands in the program, ``whole`` says that it is the buffer's extent."""
 
     low: Linear | None
     high: Linear | None
     written: Range | None = None
     whole: bool = False
+
+    def ends(self) -> tuple[Linear | None, Linear | None]:
+        """The ends, read from the range as it is written where they were not asked for before."""
+        if self.low is None and self.written is not None:
+            self.low = low = to_linear(self.written.min)
+            extent = to_linear(self.written.extent)
+            if low is not None and extent is not None:
+                self.high = (low + extent).shift(-1)
+        return self.low, self.high
 
 
 Box = tuple[Dim, ...]
@@ -411,6 +420,9 @@ def evaluate(
         assert region is not None
         ranges = [(r.min, r.extent) for r in region]
     for (low, extent), size in zip(ranges, buffer.shape, strict=True):
+        if extent is None and (type(low) is Var or type(low) is IntImm) and low not in widened:
+            out.append(Dim(None, None, Range(low, const_int(1, low.dtype))))
+            continue
         still = not (
             widened and (mentions(low, widened) or (extent is not None and mentions(extent, widened)))
         )
@@ -428,10 +440,7 @@ def evaluate(
             out.append(_whole(size))
             continue
         if still and lanes is None:
-            first = to_linear(low)
-            length = Linear({}, 1) if extent is None else to_linear(extent)
-            last = None if first is None or length is None else (first + length).shift(-1)
-            out.append(Dim(first, last, Range(low, const_int(1, low.dtype) if extent is None else extent)))
+            out.append(Dim(None, None, Range(low, const_int(1, low.dtype) if extent is None else extent)))
             continue
         try:
             if bounder is None:
@@ -452,7 +461,7 @@ class Hull:
     def __init__(self, buffer: Buffer, box: Box, keep: tuple[Axis, ...] = ()) -> None:
         self.buffer = buffer
         self.box = box
-        self.compare = Bounder((), (), keep, _shape_vars(buffer))
+        self.keep = keep
 
     def join(self, box: Box) -> None:
         self.box = tuple(
@@ -465,20 +474,21 @@ class Hull:
     def _join(self, a: Dim, b: Dim, dtype: str, size: Expr) -> Dim:
         if a.whole or b.whole:
             return a if a.whole else b
-        if a.low is None or b.low is None or a.high is None or b.high is None:
-            same = a.written is not None and b.written is not None
-            if same and all(
-                key_of(x) == key_of(y)
-                for x, y in ((a.written.min, b.written.min), (a.written.extent, b.written.extent))  # type: ignore[union-attr]
-            ):
+        x, y = a.written, b.written
+        if x is not None and y is not None:
+            if same(x.min, y.min) and same(x.extent, y.extent):
                 return a
+        (low_a, high_a), (low_b, high_b) = a.ends(), b.ends()
+        if low_a is None or low_b is None or high_a is None or high_b is None:
             return _whole(size)
-        first = a.written.min.dtype if a.written is not None else dtype
-        low = self.compare.extreme(a.low, b.low, False, first)
-        high = self.compare.extreme(a.high, b.high, True, first)
-        for d in (a, b):
-            if low.key() == d.low.key() and high.key() == d.high.key():  # type: ignore[union-attr]
-                return d
+        first = x.min.dtype if x is not None else dtype
+        compare = Bounder((), (), self.keep, _shape_vars(self.buffer))
+        low = compare.extreme(low_a, low_b, False, first)
+        high = compare.extreme(high_a, high_b, True, first)
+        if low is low_a and high is high_a:
+            return a
+        if low is low_b and high is high_b:
+            return b
         return Dim(low, high)
 
     def region(self) -> BufferRegion:

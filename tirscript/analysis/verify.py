@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.arith.exact import is_exact
+from tirscript.arith.linear import mentions
 from tirscript.diagnostics import AxisWarning, LowerError, Mark, deep_recursion
 from tirscript.ir.expr import TRUE, Expr, IterVar, const_int
 from tirscript.ir.function import PrimFunc
@@ -120,8 +121,14 @@ class _Walker:
 
     def conflicts(self, block: Block) -> None:
         found = instance_conflicts(block, self.aliased)
-        if not isinstance(found, Witness) or not found.certain or found.parameters:
+        if not isinstance(found, Witness) or not found.certain:
             return
+        if found.buffer.scope != "global":
+            return  # each thread, or block of threads, may have its own
+        if found.parameters and any(
+            mentions(i, found.parameters) for a in found.accesses for i in a.indices or ()
+        ):
+            return  # it takes special values, not only large extents
         spatial = [iv for iv in block.iter_vars if iv.kind == "spatial"]
         axis = next((iv for iv in spatial if found.first.get(iv.var) != found.second.get(iv.var)), spatial[0])
         self.out.append(
