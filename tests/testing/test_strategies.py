@@ -57,7 +57,7 @@ def drawn() -> set[str]:
 
     @given(programs())
     @settings(
-        max_examples=300, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+        max_examples=600, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
     )
     def sample(program: PrimFunc) -> None:
         assert verify(program) == []

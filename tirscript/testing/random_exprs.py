@@ -59,6 +59,7 @@ MATH2 = ("atan2", "pow", "fmod", "hypot", "copysign", "nextafter")
 EXACT_MATH = ("sqrt", "floor", "ceil", "trunc", "nearbyint", "fabs")
 COMPARISONS = (EQ, NE, LT, LE, GT, GE)
 Draw = Callable[[Any], Any]
+_integers: dict[tuple[int, int], Any] = {}  # strategies: hypothesis takes long to make one
 
 
 class Scope:
@@ -87,13 +88,16 @@ class Expressions:
     # ---- choices
 
     def chance(self, percent: int) -> bool:
-        return bool(self.draw(self.st.integers(0, 99)) < percent)
+        return self.number(0, 99) < percent
 
     def pick(self, items: Sequence[Any]) -> Any:
-        return items[self.draw(self.st.integers(0, len(items) - 1))] if len(items) > 1 else items[0]
+        return items[self.number(0, len(items) - 1)] if len(items) > 1 else items[0]
 
     def number(self, low: int, high: int) -> int:
-        return int(self.draw(self.st.integers(low, high)))
+        strategy = _integers.get((low, high))
+        if strategy is None:
+            strategy = _integers[low, high] = self.st.integers(low, high)
+        return int(self.draw(strategy))
 
     # ---- constants
 
@@ -249,8 +253,13 @@ class Expressions:
             return self.pick((Add, Sub, Mul))(*self.two(dtype, depth, lanes))  # type: ignore[no-any-return]
         narrow = dtype in ("int4", "uint4")
         if choice <= 5 or narrow:
-            kind = self.pick((FloorDiv, FloorMod, Div, Mod))
-            return kind(*self.two(dtype, depth, lanes))  # type: ignore[no-any-return]
+            a, b = self.two(dtype, depth, lanes)
+            # A constant zero as divisor is a mistake that the parser reports.
+            inner = b.value if isinstance(b, Broadcast) else b
+            if isinstance(inner, IntImm) and inner.value == 0:
+                three = const_int(3, dtype)
+                b = three if lanes == 1 else Broadcast(three, lanes)
+            return self.pick((FloorDiv, FloorMod, Div, Mod))(a, b)  # type: ignore[no-any-return]
         full = dt.with_lanes(dtype, lanes)
         if choice == 6:
             return Call(full, self.pick(("shift_left", "shift_right")), self.two(dtype, depth, lanes))

@@ -504,7 +504,11 @@ class Programs(Expressions):
     def region(self, b: Buffer) -> BufferRegion:
         if self.chance(50):
             return point(b, tuple([self.index(n) for n in b.shape]))
-        ranges = [Range(self.index(n), const_int(self.number(1, 4))) for n in b.shape]
+        ranges = []
+        for n in b.shape:
+            size = n.value if isinstance(n, IntImm) else 3
+            extent = self.number(1, size)
+            ranges.append(Range(self.within(size - extent + 1, n.dtype), const_int(extent)))
         return BufferRegion(b, tuple(ranges))
 
     def opaque_block(self) -> Stmt:
