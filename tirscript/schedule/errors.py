@@ -83,6 +83,11 @@ class Refusal(ScheduleError):
         return type(self).template.format(**fields)
 
     @property
+    def raw_notes(self) -> Sequence[Note]:
+        """The notes as they were given, for an error that takes this one's place."""
+        return self._notes
+
+    @property
     def title(self) -> str:
         return f"{self.kind}[{self.code}]"
 

@@ -122,7 +122,7 @@ class Rewriter:
         if predicate is not TRUE:
             if guard is not None and self.implied is not None and self.implied(predicate):
                 guard = None
-            predicate = put(predicate, self.values)
+            predicate = self.value(predicate)
         if guard is not None:
             if any(_loads(v) for v in values if type(v) is not Var):
                 return self.guarded(s)

@@ -11,7 +11,8 @@ Requirements:
   * ``loop`` is around the block, in the same scope (``loop-not-around``)
   * no loop outside ``loop`` is bound to a reduction axis (``reduction-loop-outside``)
   * between ``loop`` and the block stand only loops, sequences and conditions (``statement-between``)
-  * the init uses no reduction axis (``init-uses-reduction-axis``)
+  * the init uses no reduction axis (``init-uses-reduction-axis``) and no buffer that the block allocates
+    (``init-uses-local``)
   * every loop from ``loop`` down to the first reduction loop tells spatial instances apart
     (``repeated-instance``)
   * the loops run over the whole domain of the spatial axes and no further (``axis-not-covered``,
@@ -104,6 +105,11 @@ class InitUsesReductionAxis(Refusal):
     template = "the init of block {block} uses its reduction axis `{axis}`"
 
 
+class InitUsesLocal(Refusal):
+    code = "init-uses-local"
+    template = "the init of block {block} uses {buffer}, which the block allocates itself"
+
+
 class RepeatedInstance(Refusal):
     code = "repeated-instance"
     template = (
@@ -175,6 +181,9 @@ def check(state: ScheduleState, block: Any, loop: Any) -> Plan:
     for iv in b.iter_vars:
         if iv.kind == "reduce" and iv.var in init_vars:
             raise InitUsesReductionAxis(bp.home, at=[(iv, "")], block=realize, axis=iv)
+    for a in accesses(b) if b.alloc_buffers else ():
+        if a.init and a.buffer in b.alloc_buffers:
+            raise InitUsesLocal(bp.home, at=[(realize, None)], block=realize, buffer=a.buffer)
     loops, guards = _kept(realize, path, spatial, reduce)
     plan = Plan(bp, lp, path, loops, guards)
     if state.enable_check:

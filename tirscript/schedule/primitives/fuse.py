@@ -11,6 +11,7 @@ Requirements:
   * each is all that the one before contains (``not-perfectly-nested``), from outside inwards
     (``not-nested``)
   * no extent depends on a loop that is fused (``dependent-extent``)
+  * the innermost body holds no break, which would then leave all of them (``leaves-loop``)
   * they have one kind (``mixed-kinds``)
 
 >>> from tirscript.schedule.testing import example, loop_lines
@@ -37,6 +38,7 @@ from tirscript.ir.ops import ceildiv
 from tirscript.ir.stmt import NONE, For
 from tirscript.ir.visitor import free_vars
 
+from ..control import check_stays
 from ..errors import BadValue, Refusal, describe
 from ..names import free_name, names_around, names_inside
 from ..refs import LoopRV, StmtSRef
@@ -111,6 +113,8 @@ def check(state: ScheduleState, loops: tuple[Any, ...], preserve_unit_iters: boo
             mixed = True
         fused.append(s.loop_var)
         outer = p
+    if len(places) > 1:
+        check_stays(places[-1], "fused", "break")
     if mixed:
         kinds = ", ".join([f"`{p.node.loop_var.name}` is {p.node.kind}" for p in places])
         raise MixedKinds(places[0].home, at=[(p.node, "") for p in places], kinds=kinds)

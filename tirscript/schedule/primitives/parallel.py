@@ -5,6 +5,7 @@ Requirements:
   * it is not bound to a thread (``bound-loop``)
   * the loops around a block that it drives run over the whole domain of the axes and no further
     (``axis-not-covered``, ``axis-overrun``)
+  * its body holds no break and no return (``leaves-loop``)
   * no two iterations touch one cell with a write (``parallel-reduction-axis``,
     ``loop-carried-dependence``; ``dependence-unknown`` where that cannot be told)
 
@@ -27,6 +28,7 @@ from typing import Any
 
 from tirscript.ir.stmt import For
 
+from ..control import check_stays
 from ..errors import Refusal
 from ..legality import OnReductionAxis, check_cover, check_iterations_independent
 from ..refs import StmtSRef
@@ -59,6 +61,7 @@ def check_kind(state: ScheduleState, place: StmtSRef, word: str, rule: type[Refu
     if node.thread:
         raise BoundLoop(place.home, at=[(node, None)], loop=node, word=word, thread=node.thread)
     if state.enable_check:
+        check_stays(place, word, "break", "return")
         check_iterations_independent(place, word, rule)
         check_cover(place, word)
 

@@ -9,6 +9,8 @@ Requirements:
   * they stand in one nest (``not-one-nest``) without other statements between
     (``not-perfectly-nested``)
   * no loop comes to stand outside a loop that its bounds use (``dependent-bound``)
+  * the innermost body holds no break and no return (``leaves-loop``)
+  * a parallel or vectorized loop that comes further out stays independent (``kind-lost``)
   * every dependence keeps its direction (``reversed-dependence``; ``dependence-unknown`` where that cannot
     be told)
 
@@ -33,8 +35,9 @@ from tirscript.ir.expr import IntImm, Var
 from tirscript.ir.stmt import For
 from tirscript.ir.visitor import free_vars
 
+from ..control import check_stays
 from ..errors import BadValue, Refusal, describe
-from ..legality import check_reorder
+from ..legality import check_iterations_independent, check_reorder
 from ..refs import StmtSRef
 from ..resolve import loop_place
 from ..state import ScheduleState
@@ -56,6 +59,18 @@ class NotOneNest(Refusal):
 class DependentBound(Refusal):
     code = "dependent-bound"
     template = "loop `{inner}` cannot come outside `{outer}`: its bounds use `{outer}`"
+
+
+class KindLost(Refusal):
+    code = "kind-lost"
+    template = (
+        "loop `{loop}` is {word} and cannot come outside {inside}: its iterations would no longer be "
+        "independent"
+    )
+    hint_template = "reorder the loops before one of them gets its kind"
+
+
+_WORDS = {"parallel": "parallel", "vectorized": "vectorized"}
 
 
 class Plan:
@@ -97,7 +112,10 @@ def check(state: ScheduleState, ordered_loops: tuple[Any, ...]) -> Plan:
     order: list[For] = [next(given).node if f.loop_var in wanted else f for f in chain]
     _check_bounds(top, chain, order)
     if state.enable_check:
+        check_stays(StmtSRef(chain[-1], None, 0, top.home), "reordered", "break", "return")
         check_reorder(top, chain, order)
+        if any(f.kind in _WORDS for f in chain):
+            _check_kinds(top, chain, order)
     return Plan(top, chain, order)
 
 
@@ -140,6 +158,36 @@ def _check_bounds(top: StmtSRef, chain: list[For], order: list[For]) -> None:
         for later in order[n + 1 :]:
             if later.loop_var in used:
                 raise DependentBound(top.home, at=[(f, None)], inner=f, outer=later)
+
+
+def _check_kinds(top: StmtSRef, chain: list[For], order: list[For]) -> None:
+    """A parallel or vectorized loop that comes to stand further out holds more: is it still independent?"""
+    body = chain[-1].body
+    nest: list[For] = []
+    for s in reversed(order):
+        body = For(s.loop_var, s.min, s.extent, s.kind, body, s.thread, s.annotations, s.step, s.span)
+        nest.append(body)
+    around = top.parent
+    for n, new in enumerate(reversed(nest)):
+        around = StmtSRef(new, around, top.seq_index if n == 0 else 0, top.home)
+        word = _WORDS.get(new.kind)
+        if word is None:
+            continue
+        old = chain.index(order[n])
+        inside = [f for f in order[n + 1 :] if chain.index(f) < old]
+        if not inside:
+            continue
+        try:
+            check_iterations_independent(around, word)
+        except Refusal as error:
+            raise KindLost(
+                top.home,
+                at=[(order[n], None)],
+                notes=error.raw_notes,
+                loop=order[n],
+                word=word,
+                inside=", ".join([f"`{f.loop_var.name}`" for f in inside]),
+            ) from None
 
 
 def rewrite(state: ScheduleState, plan: Plan) -> None:

@@ -9,6 +9,7 @@ one to all.
 Requirements:
   * ``loop`` is a reference to a loop that is there (``wrong-handle``, ``expired-reference``)
   * it carries no annotations (``annotated-loop``) and is bound to no thread (``bound-loop``)
+  * its body holds no break, which would then leave the inner loop only (``leaves-loop``)
   * ``factors`` is a list of positive integers with at most one None (``bad-factors``, ``bad-factor``,
     ``two-unknown-factors``)
   * without None the product of the factors is known to reach the extent (``factors-too-small``)
@@ -39,6 +40,7 @@ from tirscript.ir.ops import ceildiv
 from tirscript.ir.stmt import NONE, For
 
 from ..cells import form_of
+from ..control import check_stays
 from ..errors import BadArgument, BadValue, Refusal
 from ..names import free_name, names_around, names_inside
 from ..prove import divides, holds, same
@@ -129,6 +131,7 @@ def check(
     s: For = place.node
     if s.annotations or s.thread:
         check_plain(place, "split", "split")
+    check_stays(place, "split", "break")
     if not isinstance(factors, (list, tuple)) or not factors:
         raise BadFactors(place.home, at=[(s, None)], given=repr(factors))
     dtype = s.loop_var.dtype

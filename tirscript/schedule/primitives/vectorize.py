@@ -5,6 +5,7 @@ Requirements:
   * it is not bound to a thread (``bound-loop``)
   * the loops around a block that it drives run over the whole domain of the axes and no further
     (``axis-not-covered``, ``axis-overrun``)
+  * its body holds no break and no return (``leaves-loop``)
   * no two iterations touch one cell with a write (``vectorize-reduction-axis``,
     ``loop-carried-dependence``; ``dependence-unknown`` where that cannot be told)
 
