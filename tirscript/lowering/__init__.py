@@ -13,6 +13,15 @@ from .pipeline import PASSES, Pass
 __all__ = ["PASSES", "lower_function", "lower_module", "pass_names"]
 
 
+# Where TVM's pass has another name.
+_ALIASES = {
+    "planandupdatebufferallocationlocation": "planbufferallocation",
+    "compactbufferallocation": "planbufferallocation",
+    "unifythreadbinding": "lowerthreadbinding",
+    "stmtsimplify": "simplify",
+}
+
+
 def pass_names() -> tuple[str, ...]:
     """The names that ``stop_after`` takes, in order."""
     return tuple([p.__name__ for p in PASSES])
@@ -23,6 +32,7 @@ def _until(stop_after: str | None) -> tuple[Pass, ...]:
         return PASSES
     # TVM's spelling, LowerInitBlock, is accepted too.
     wanted = stop_after.replace("_", "").lower() if isinstance(stop_after, str) else stop_after
+    wanted = _ALIASES.get(wanted, wanted)
     for i, p in enumerate(PASSES):
         if p.__name__.replace("_", "") == wanted:
             return PASSES[: i + 1]

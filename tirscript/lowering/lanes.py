@@ -67,7 +67,7 @@ class Lanes:
         self.values[var] = value
         self.names.add(var)
 
-    def define(self, var: Var, vector: Var, value: Expr) -> None:
+    def define(self, var: Var, vector: Expr, value: Expr) -> None:
         self.bind(var, vector)
         self.lets.append((var, value))
 

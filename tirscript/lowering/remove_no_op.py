@@ -21,7 +21,7 @@ from tirscript.ir.stmt import (
     seq,
 )
 
-from .fold import const_of, is_false, is_true, reads_memory
+from .fold import const_of, is_false, is_true
 
 
 def remove_no_op(func: PrimFunc) -> PrimFunc:
@@ -77,7 +77,7 @@ def _branch(s: IfThenElse) -> Stmt:
 
 
 def _let(s: LetStmt) -> Stmt:
-    return _nothing(s) if _empty(s.body) and not reads_memory(s.value) else s
+    return _nothing(s) if _empty(s.body) and not _has_effect(s.value) else s
 
 
 def _holder(s: Any) -> Stmt:

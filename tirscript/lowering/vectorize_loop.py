@@ -6,7 +6,7 @@ from typing import Any
 
 from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import BufferLoad, Expr, IntImm, Ramp, Var, const_int
+from tirscript.ir.expr import Broadcast, BufferLoad, Expr, IntImm, Ramp, Var, const_int
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import walk
 from tirscript.ir.stmt import (
@@ -275,7 +275,9 @@ class _Widen:
         value = self.expr(s.value)
         if "x" not in value.dtype:
             return s.replace(value=value, body=self.stmt(s.body))
-        new = s.var.replace(dtype=value.dtype)
+        # A ramp is known where it is used: an index stays one.
+        plain = (type(value) is Ramp or type(value) is Broadcast) and is_exact(value)
+        new: Expr = value if plain else s.var.replace(dtype=value.dtype)
         self.lanes.define(s.var, new, s.value)
         try:
             body = self.stmt(s.body)
@@ -285,7 +287,7 @@ class _Widen:
             raise NoVector from None
         finally:
             self.lanes.lets.pop()
-        return s.replace(var=new, value=value, body=body)
+        return body if plain else s.replace(var=new, value=value, body=body)
 
     def allocate(self, s: Allocate) -> Stmt:
         size = s.extents[0]
