@@ -462,6 +462,12 @@ def test_wide_scalars() -> None:
             out = np.zeros(1, dtype)
             run(v, out)
             assert out[0] == v
+        real = buffer("O", 1, dtype="float64")
+        convert = build(function([n, real], store(real, Cast("float64", n), 0)))
+        for v in (info.min, info.max, 0):
+            out = np.zeros(1)
+            convert(v, out)
+            assert out[0] == float(v)
         for v in (int(info.min) - 1, int(info.max) + 1):
             with pytest.raises(CallValueError):
                 run(v, np.zeros(1, dtype))
@@ -498,7 +504,7 @@ def test_functions_keep_their_code_alive() -> None:
 
 def test_modules_and_code_are_freed() -> None:
     m = double()
-    code = weakref.ref(m["f"]._owner)
+    code = weakref.ref(m.functions["f"]._owner)
     del m
     gc.collect()
     assert code() is None

@@ -154,7 +154,8 @@ def tensor(source: Any, device: Any = None, dtype: Any = None) -> NDArray:
         or (wanted.kind in "SUmMcV" and wanted.name not in _OTHER)
     ):
         raise CallTypeError(f"there are no arrays of dtype {wanted}", code="dtype")
-    out = aligned_empty(array.shape, wanted.newbyteorder("="))
+    # The dtype object that calls compare with, in this machine's byte order.
+    out = aligned_empty(array.shape, _dtypes.get(wanted.name) or wanted.newbyteorder("="))
     out[...] = array
     return NDArray(out, where)
 
@@ -170,4 +171,5 @@ def empty(shape: Any, dtype: Any = "float32", device: Any = None) -> NDArray:
     if any(n < 0 for n in sizes):
         raise CallValueError(f"a negative extent: {sizes}", code="shape")
     kind = numpy_dtype(dtype) if isinstance(dtype, str) else np.dtype(dtype)
+    kind = _dtypes.get(kind.name) or kind
     return NDArray(aligned_empty(sizes, kind), where)

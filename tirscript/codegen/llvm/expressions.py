@@ -215,6 +215,9 @@ def _cast(f: FunctionEmitter, e: ir.Cast) -> Value:
     v = f.expr(e.value)
     if v.base == "handle" or base == "handle":
         raise CodegenError(f"no conversion from {e.value.dtype} to {e.dtype}", code="dtype")
+    if base in FLOATS and e.value.dtype == "uint64" and type(e.value) is ir.Var:
+        # A parameter may have a value that 64 bits hold only without a sign.
+        v = as_data(f, v, "uint64")
     if not v.exact and v.base not in FLOATS and v.base != "bool":
         v = as_data(f, v, parts(e.value.dtype)[0])
     return f.broadcast(cast(f, v, base), lanes)
