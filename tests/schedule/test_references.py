@@ -92,6 +92,19 @@ def test_wrong_kinds_of_handles() -> None:
     assert len(sch.history) == 0
 
 
+def test_names_that_are_none() -> None:
+    sch = Schedule(matmul)
+    for call in (
+        lambda: sch.get_block(3),  # type: ignore[arg-type]
+        lambda: sch.get_block("C", 3),  # type: ignore[arg-type]
+        lambda: sch.work_on([]),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert isinstance(caught.value, ts.ScheduleError) and caught.value.code == "bad-name"
+    assert sch.get_block("C", sch.func_working_on).name == "C"  # type: ignore[arg-type]
+
+
 def test_get_and_get_sref() -> None:
     sch = Schedule(two_stages)
     block = sch.get_block("B")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.diagnostics import did_you_mean
-from tirscript.ir.expr import IntImm
+from tirscript.ir.expr import GlobalVar, IntImm
 from tirscript.ir.stmt import BlockLabel
 
 from .errors import (
     AmbiguousBlock,
+    BadArgument,
     BadValue,
     NoFunction,
     UnknownBlock,
@@ -21,6 +22,11 @@ from .errors import (
 )
 from .refs import BlockRV, ExprRV, LoopRV, StmtSRef
 from .state import FunctionState, ScheduleState
+
+
+class BadName(BadArgument):
+    code = "bad-name"
+    template = "`{argument}` must be {wanted}, {given} was given"
 
 
 def loop_place(state: ScheduleState, loop: Any, argument: str = "loop", primitive: str = "") -> StmtSRef:
@@ -81,6 +87,10 @@ def any_place(state: ScheduleState, rv: Any, argument: str, primitive: str) -> S
 def function_of(state: ScheduleState, name: str | None) -> FunctionState:
     """The function of that name, or the one that is worked on."""
     functions = state.functions
+    if isinstance(name, GlobalVar):
+        name = name.name
+    if name is not None and not isinstance(name, str):
+        raise BadName(argument="func_name", wanted="the name of a function", given=a_kind(name))
     if name is None:
         name = state.working
         if name is None:
@@ -97,6 +107,8 @@ def function_of(state: ScheduleState, name: str | None) -> FunctionState:
 
 def named_block(state: ScheduleState, name: str, func_name: str | None) -> StmtSRef:
     """The only block of that name in the function."""
+    if not isinstance(name, str):
+        raise BadName(argument="name", wanted="the name of a block", given=a_kind(name))
     f = function_of(state, func_name)
     found = []
     for token, place in f.index.items():
