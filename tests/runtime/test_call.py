@@ -504,7 +504,7 @@ def test_functions_keep_their_code_alive() -> None:
 
 def test_modules_and_code_are_freed() -> None:
     m = double()
-    code = weakref.ref(m.functions["f"]._owner)
+    code = weakref.ref(m["f"].__self__._owner)
     del m
     gc.collect()
     assert code() is None

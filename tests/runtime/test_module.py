@@ -41,7 +41,7 @@ def test_lookup(two: Module) -> None:
         assert o.tolist() == [want] * 4
     assert list(two.functions) == ["one", "two"] and "one" in two and "three" not in two
     assert two["one"].__name__ == "one" and two["one"].__doc__ == "one(A: float32[4], O: float32[4])"
-    assert two["one"] is two["one"] and "A: float32[4]" in repr(two.functions["one"])
+    assert two["one"] is two["one"] and "A: float32[4]" in repr(two["one"].__self__)
     assert {"one", "two", "get_source"} <= set(dir(two)) and two.imported_modules == []
     with pytest.raises(KeyError) as e:
         two["tow"]

@@ -23,6 +23,8 @@ from tirscript.runtime.signature import (
     Symbol,
 )
 
+from .cost import is_long
+
 
 def symbols_of(function: PrimFunc) -> tuple[Var, ...]:
     """The variables of shapes, strides and offsets that are no parameters, in order of appearance."""
@@ -63,6 +65,7 @@ def signature_of(function: PrimFunc, name: str | None = None) -> Signature:
         tuple(order[v] for v in passed),
         None if function.ret_type == "void" else function.ret_type,
         bool(function.attrs.get("tir.noalias", True)),
+        is_long(function),
     )
     _check_solvable(signature, set(range(len(scalars))))
     return signature
@@ -124,7 +127,7 @@ def _extent(e: Expr, order: dict[Var, int]) -> Extent:
     compute = eval(f"lambda s: {code}", space)
     mentioned = tuple(dict.fromkeys(order[n] for n in walk(e) if type(n) is Var))
     linear = tuple(i for i in mentioned if _degree(e, i, order) == 1)
-    return Extent(text, None, None, compute, mentioned, linear)
+    return Extent(text, None, None, compute, mentioned, linear, code)
 
 
 def _truncdiv(a: int, b: int) -> int:

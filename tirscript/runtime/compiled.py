@@ -18,7 +18,7 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ def probe() -> Layout | None:
     box = NDArray(base, None)  # type: ignore[arg-type]
     for offset in range(head, NDArray.__basicsize__, 8):
         if _word(id(box) + offset) == id(base):
-            return Layout(*[getattr(layout, name) for name in Layout.__slots__[:-1]], offset)
+            return replace(layout, inner=offset)
     return None
 
 
@@ -171,6 +171,8 @@ class CompiledFunction(Function):
     """
 
     __slots__ = ("_definition", "_table")
+    _definition: _Definition
+    _table: Any
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if keywords:
@@ -183,7 +185,7 @@ class CompiledFunction(Function):
         values, symbols = self._arguments.check(args)
         return self._invoke(values, symbols)
 
-    def _failed(self, status: int) -> None:
+    def _raise(self, status: int) -> None:
         """Raise what a status of the kernel means; compiled code calls this."""
         self._invoke._failed(status)  # type: ignore[attr-defined]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tirscript.diagnostics import CallError, CallTypeError, CallValueError, TirscriptError, did_you_mean
 
-from . import jit, pool
+from . import compiled, jit, pool
 from .call import Function, Native, make_callable
 from .signature import Signature, Site
 from .timing import Timing, measure
@@ -24,12 +24,12 @@ class Module:
     """Compiled functions: ``mod["f"]``, ``mod.f``, and ``mod(...)`` for the only or the ``main`` one.
 
     ``sources`` gives the texts for ``get_source``, made when they are asked for; ``default_source`` is
-    the last one before binary code.
+    the last one before binary code.  A function is a ``Function``, or a builtin whose ``__self__`` is one.
     """
 
     def __init__(
         self,
-        functions: Mapping[str, Function],
+        functions: Mapping[str, Callable[..., Any]],
         target: Any = None,
         sources: Mapping[str, Callable[[], str]] | None = None,
         default_source: str = "script",
@@ -41,7 +41,7 @@ class Module:
         self.imported_modules: list[Module] = []
 
     @property
-    def functions(self) -> dict[str, Function]:
+    def functions(self) -> dict[str, Callable[..., Any]]:
         """The exported functions by name."""
         return dict(self._functions)
 
@@ -65,7 +65,7 @@ class Module:
             hint='call one by its name: mod["f"](...)',
         )
 
-    def __getitem__(self, name: str) -> Function:
+    def __getitem__(self, name: str) -> Callable[..., Any]:
         found = self._functions.get(name)
         if found is None and name == "main" and len(self._functions) == 1:
             found = next(iter(self._functions.values()))
@@ -77,7 +77,7 @@ class Module:
             )
         return found
 
-    def get_function(self, name: str) -> Function:
+    def get_function(self, name: str) -> Callable[..., Any]:
         """The function of that name."""
         return self[name]
 
@@ -132,7 +132,7 @@ class Module:
                 raise CallValueError(
                     f"time_evaluator: {word} is at least 1, not {value}", code="time-evaluator"
                 )
-        function = self[self.entry_name if name is None else name]
+        function = _checked(self[self.entry_name if name is None else name])
 
         def evaluate(*args: Any) -> Timing:
             return measure(function.bound(args), number, repeat, min_repeat_ms)
@@ -145,8 +145,15 @@ class Module:
         return bundle
 
     def __repr__(self) -> str:
-        shown = ", ".join(str(f.signature) for f in self._functions.values())
+        shown = ", ".join(str(_checked(f).signature) for f in self._functions.values())
         return f"<tirscript Module for {self.target or 'llvm'}: {shown}>"
+
+
+def _checked(function: Callable[..., Any]) -> Function:
+    """The function that checks its arguments in Python: a builtin's own."""
+    own: Any = function
+    checked: Function = getattr(own, "__self__", own)
+    return checked
 
 
 def load_llvm(
@@ -168,11 +175,15 @@ def load_llvm(
     """
     machine = machine or jit.Machine()
     addresses = {"tirscript_parallel": pool.entry()} if parallel else {}
-    code = jit.load(text, list(symbols.values()), machine, addresses, externs)
-    functions = {
-        name: Function(s, Native(s, code.addresses[symbols[name]], sites, code), code)
-        for name, s in signatures.items()
-    }
+    fast = compiled.wrappers(signatures, symbols)
+    names = [*symbols.values(), *fast.names.values()]
+    code = jit.load(text + fast.text, names, machine, {**addresses, **fast.symbols}, externs)
+    functions: dict[str, Callable[..., Any]] = {}
+    for name, s in signatures.items():
+        native = Native(s, code.addresses[symbols[name]], sites, code)
+        functions[name] = function = compiled.CompiledFunction(s, native, code)
+        if name in fast.names:
+            functions[name] = compiled.builtin(function, code.addresses[fast.names[name]], fast.tables[name])
     with_lines = debug_text or (lambda: text)
     made: dict[str, Callable[[], str]] = dict(sources or {})
     made["ll"] = lambda: text

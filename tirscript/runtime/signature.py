@@ -22,6 +22,7 @@ class Extent:
     # For a computed one: the symbols that it mentions, and those it is linear in.
     mentions: tuple[int, ...] = ()
     linear: tuple[int, ...] = ()
+    code: str = ""  # the formula as Python code over the symbols `s`
 
     def at(self, symbols: Sequence[int]) -> int:
         if self.value is not None:
@@ -89,6 +90,7 @@ class Signature:
 
     ``symbols`` are the variables of its shapes; those in ``passed`` are no parameters and go to the
     compiled function after the parameters.  ``noalias``: a written array may not overlap another one.
+    ``long``: it may run for so long that other Python threads should run meanwhile.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Signature:
     passed: tuple[int, ...] = ()
     returns: str | None = None
     noalias: bool = True
+    long: bool = True
 
     def __str__(self) -> str:
         result = "" if self.returns is None else f" -> {self.returns}"

@@ -367,7 +367,7 @@ def runtime_text(places: Mapping[str, int], immortal: bool) -> str:
 
 
 _RUNTIME = """
-@call_method = private unnamed_addr constant [8 x i8] c"_failed\\00"
+@call_method = private unnamed_addr constant [7 x i8] c"_raise\\00"
 @call_code = private unnamed_addr constant [2 x i8] c"i\\00"
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr) nounwind
 declare ptr @PyObject_CallMethod(ptr, ptr, ptr, ...) nounwind
