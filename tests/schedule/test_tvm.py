@@ -1,0 +1,180 @@
+"""The same steps in apache-tvm 0.27: the programs must be equal, names included.
+
+Without apache-tvm (see ``tests.script.tvm_helper.peer``) these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tirscript as ts
+from tests.script.tvm_helper import normalize, peer, spelled_out
+from tirscript.ir.equal import assert_structural_equal
+from tirscript.schedule import Schedule
+from tirscript.script.printer import script
+
+from .programs import copy_symbolic, matmul, two_stages
+
+pytestmark = [
+    pytest.mark.peer,
+    pytest.mark.skipif(peer() is None, reason="no apache-tvm: set TIRSCRIPT_PEERS to a Python that has it"),
+]
+
+CHILD = r"""
+import json, sys
+from tvm.script import from_source
+from tvm.script import ir as I, tirx as T
+from tvm import s_tir
+
+for line in sys.stdin:
+    text, steps = json.loads(line)
+    try:
+        sch = s_tir.Schedule(from_source(text, {"T": T, "I": I}))
+        exec("\n".join(steps).replace("get_block(", "get_sblock("), {"sch": sch})
+        answer = {"text": sch.mod.script()}
+    except BaseException as error:
+        answer = {"error": f"{type(error).__name__}: {error}"}
+    print("\x01" + json.dumps(answer), flush=True)
+"""
+
+
+def steps_of_tiling(sch: Schedule) -> None:
+    i, j, k = sch.get_loops(sch.get_block("C"))
+    j0, j1 = sch.split(j, [None, 4])
+    sch.reorder(i, j0, k, j1)
+    sch.vectorize(j1)
+    sch.parallel(i)
+    sch.unroll(k)
+
+
+def three_factors(sch: Schedule) -> None:
+    i, j, k = sch.get_loops(sch.get_block("C"))
+    sch.split(i, [2, None, 4])
+    sch.split(j, [None, 5, 1])
+    sch.split(k, [3, None])
+
+
+def guarded(sch: Schedule) -> None:
+    i, j, _ = sch.get_loops(sch.get_block("C"))
+    sch.split(i, [None, 5])
+    sch.split(j, [None, 3])
+
+
+def fused(sch: Schedule) -> None:
+    i, j, _ = sch.get_loops(sch.get_block("C"))
+    sch.parallel(sch.fuse(i, j))
+
+
+def fused_three(sch: Schedule) -> None:
+    sch.fuse(*sch.get_loops(sch.get_block("C")))
+
+
+def fused_parts(sch: Schedule) -> None:
+    i, j, _ = sch.get_loops(sch.get_block("C"))
+    i0, i1 = sch.split(i, [None, 4])
+    j0, j1 = sch.split(j, [None, 4])
+    sch.reorder(i0, j0, i1, j1)
+    sch.fuse(i0, j0)
+    sch.fuse(i1, j1)
+
+
+def decomposed(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    j0, j1 = sch.split(j, [None, 4])
+    sch.reorder(i, j0, k, j1)
+    sch.annotate(j1, "note", "x")
+    sch.decompose_reduction(block, k)
+
+
+def decomposed_outside(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    i, _, k = sch.get_loops(block)
+    sch.split(k, [None, 5])
+    sch.split(i, [None, 3])
+    sch.decompose_reduction(block, sch.get_loops(block)[0])
+
+
+def annotated(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    i = sch.get_loops(block)[0]
+    sch.annotate(i, "pragma_auto_unroll_max_step", 16)
+    sch.annotate(block, "list", [1, "a"])
+    sch.annotate(block, "gone", 1)
+    sch.unannotate(block, "gone")
+
+
+def stages(sch: Schedule) -> None:
+    for name in "BC":
+        i, j = sch.get_loops(sch.get_block(name))
+        sch.parallel(i)
+        sch.vectorize(sch.split(j, [None, 5])[1])
+
+
+def symbolic(sch: Schedule) -> None:
+    i, j = sch.get_loops(sch.get_block("O"))
+    sch.parallel(sch.split(sch.fuse(i, j), [None, 64])[0])
+
+
+def symbolic_split(sch: Schedule) -> None:
+    i, j = sch.get_loops(sch.get_block("O"))
+    i0, i1 = sch.split(i, [None, 4])
+    j0, j1 = sch.split(j, [None, 8])
+    sch.reorder(i0, j0, i1, j1)
+
+
+CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
+    f.__name__: (program, f)
+    for program, fs in (
+        (
+            matmul,
+            [
+                steps_of_tiling, three_factors, guarded, fused, fused_three, fused_parts, decomposed,
+                decomposed_outside, annotated,
+            ],
+        ),
+        (two_stages, [stages]),
+        (copy_symbolic, [symbolic, symbolic_split]),
+    )
+    for f in fs
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, dict[str, str]]:
+    lines = []
+    for program, steps in CASES.values():
+        sch = Schedule(program)
+        steps(sch)
+        lines.append(json.dumps([script(program, dialect="tvm-0.27"), list(sch.trace.as_python())]))
+    python = peer()
+    assert python is not None
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    child = subprocess.run(
+        [python, "-c", CHILD], input="\n".join(lines) + "\n", capture_output=True, text=True, env=environment
+    )
+    got = [json.loads(x[1:]) for x in child.stdout.splitlines() if x.startswith("\x01")]
+    assert len(got) == len(CASES), child.stderr[-1000:]
+    return dict(zip(CASES, got, strict=True))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_equal_programs(name: str, answers: dict[str, dict[str, str]]) -> None:
+    program, steps = CASES[name]
+    sch = Schedule(program)
+    steps(sch)
+    answer = answers[name]
+    assert "text" in answer, answer
+    theirs = normalize(ts.parse(spelled_out(answer["text"])))
+    theirs = theirs[theirs.names()[0]] if isinstance(theirs, ts.IRModule) else theirs
+    ours = normalize(sch.mod)["main"]
+    assert_structural_equal(theirs.without_attr("global_symbol"), ours.without_attr("global_symbol"))
+    assert ts.structural_equal(
+        theirs.without_attr("global_symbol"), ours.without_attr("global_symbol"), names=True
+    ), f"{answer['text']}\n{sch.mod.script()}"
