@@ -195,6 +195,11 @@ def check_against_reference(
     ``reference`` is called with copies of the inputs and changes them as the program should.  Without
     ``inputs`` they are drawn by ``random_inputs``.  ``exact=True`` asks for equal bits (nan equals nan).
     Returns the values of the first target.
+
+    >>> import tirscript as ts
+    >>> f = ts.parse("@T.prim_func\\ndef f(n: T.int32) -> T.int32:\\n    T.ret(n * n)")
+    >>> check_against_reference(f, lambda n: n * n, [7], targets=["python"])
+    [7, 49]
     """
     given = list(inputs) if inputs is not None else random_inputs(program, seed, name=name, **random)
     wanted: list[Any] | None = None

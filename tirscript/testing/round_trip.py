@@ -35,6 +35,11 @@ def assert_round_trip(program: Any, *, names: bool = True) -> str:
     """Print, parse and print: the program comes back equal (names included) and the text the same.
 
     Returns the text.  The error shows the first difference and the text.
+
+    >>> import tirscript as ts
+    >>> text = assert_round_trip(ts.parse("@T.prim_func\\ndef f(n: T.int32) -> T.int32:\\n    T.ret(n + 1)"))
+    >>> print(text.splitlines()[-1])
+        T.ret(n + 1)
     """
     from tirscript.script.parser import parse
 

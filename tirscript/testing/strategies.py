@@ -554,6 +554,12 @@ def programs(
     ``executable``: they run on the python and the llvm target with the same bits (for the target
     ``llvm -fp-contract=off -math=scalar``).  ``awkward_names``: keywords and the script's own names too,
     which the printer has to rename.
+
+    ::
+
+        @given(programs())
+        def test(program):
+            assert_round_trip(program)
     """
     from hypothesis import strategies as st
 

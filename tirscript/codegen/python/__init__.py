@@ -20,7 +20,23 @@ __all__ = ["compile_python", "to_python"]
 
 
 def to_python(func_or_mod: PrimFunc | IRModule, *, checked: bool = False) -> str:
-    """The source of a Python module that runs the program on NumPy arrays."""
+    """The source of a Python module that runs the program on NumPy arrays.
+
+    >>> import tirscript as ts
+    >>> f = ts.parse('''
+    ... @T.prim_func
+    ... def scale(A: T.Buffer((4,), "float32")):
+    ...     for i in range(4):
+    ...         A[i] = A[i] * T.float32(2)
+    ... ''')
+    >>> print(to_python(f), end="")
+    import numpy as np
+    <BLANKLINE>
+    <BLANKLINE>
+    def scale(A):
+        for i in range(4):
+            A[i] = A[i] * 2.0
+    """
     if checked:
         raise NotYetError("`python -checked` is not there yet", code="not-yet-python")
     with deep_recursion():
