@@ -276,3 +276,38 @@ def test_pythons_limits_are_named(open_, close):
     with pytest.raises(ts.ParseError, match="200 open brackets") as caught:
         ts.parse(f'def f(B: T.Buffer((8,), "int32"), n: T.int32):\n    B[0] = {deep}')
     assert caught.value.code == "python-limit"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("B[0] = B[0] // 0", "division-by-zero", "division by zero"),
+        ("B[0] = T.truncmod(n, 0)", "division-by-zero", "division by zero"),
+        (
+            "with T.block('b'):\n    T.reads()\n    T.writes(B[6:12])\n    B[6] = 1",
+            "out-of-bounds",
+            "6:12 leaves",
+        ),
+        ("B[0] = T.Range(0, 4) * 2", "not-an-expression", "Range"),
+        ("T.address_of(**[1])", "arity", "dict"),
+        ("T.block_attr({'a', [1]})", "python-value", "unhashable"),
+        ("T.func_attr({'tir.noalias': 'x'})", "annotations", "True or False"),
+        ("X = T.alloc_buffer((4,), 'void')", "dtype", "no void"),
+    ],
+)
+def test_more_mistakes(text, code, words):
+    if "block_attr" in text:
+        text = f"with T.block('b'):\n    {text}"
+    (error,) = errors(text)
+    assert error.code == code and words in str(error)
+
+
+def test_a_fault_of_the_parser_is_a_diagnostic(monkeypatch):
+    from tirscript.script.parser import index
+
+    def fails(*_):
+        raise KeyError("broken")
+
+    monkeypatch.setattr(index, "_index", fails)
+    (error,) = errors("B[0] = 1")
+    assert error.code == "internal" and "KeyError" in str(error) and marked(error) == "B[0] = 1"

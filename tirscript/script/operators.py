@@ -395,6 +395,8 @@ def var(dtype: Any = "int32", name: str = "v") -> Any:
 
 def Var(name: str = "v", dtype: Any = "int32") -> Any:
     """A variable."""
+    if not isinstance(name, str):
+        raise TirscriptError("the name of a variable is a string", code="var")
     said = read_dtype(dtype)
     return nodes.Var(name, said, dt.is_int(said))
 
@@ -440,6 +442,10 @@ def iter_var(var: Any, dom: Any = None, iter_type: Any = "DataPar", thread_tag: 
     kind = _AXIS_KINDS.get(iter_type, iter_type)
     if kind not in ("spatial", "reduce", "scan", "opaque", "thread"):
         raise TirscriptError(f"{iter_type!r} is no kind of axis", code="axis-kinds")
+    if not isinstance(thread_tag, str):
+        raise TirscriptError("the tag of a thread axis is a string", code="thread-tag")
+    if not isinstance(var, (str, nodes.Var)):
+        raise TirscriptError("a variable or its name is wanted", code="iter-var")
     if isinstance(dom, tuple) and len(dom) == 2:
         dom = Range(*dom)
     if dom is not None and not isinstance(dom, nodes.Range):
@@ -458,8 +464,11 @@ def IterVar(dom: Any, var: Any, iter_type: Any = 0, thread_tag: str = "") -> nod
 
 def Ramp(base: Any, stride: Any, lanes: Any) -> Expr:
     """The vector base, base + stride, ..."""
-    x, y = ops.promote(base, stride)
-    return nodes.Ramp(x, y, _lanes(lanes)) if _lanes(lanes) != 1 else x
+    x, y = ops.promote(ops.index(base), ops.index(stride))
+    count = _lanes(lanes)
+    if dt.lanes(x.dtype) != 1:
+        raise TirscriptError(f"a ramp starts at a scalar, this is {x.dtype}", code="lanes")
+    return nodes.Ramp(x, y, count) if count != 1 else x
 
 
 def ramp(base: Any, stride: Any, lanes: Any) -> Expr:
@@ -469,8 +478,12 @@ def ramp(base: Any, stride: Any, lanes: Any) -> Expr:
 
 def Broadcast(value: Any, lanes: Any) -> Expr:
     """A value in every lane."""
-    count = _lanes(lanes)
-    return nodes.Broadcast(ops.as_expr(value), count) if count != 1 else ops.as_expr(value)
+    count, expr = _lanes(lanes), ops.as_expr(value)
+    if count == 1:
+        return expr
+    if expr.dtype in ("handle", "void") or dt.lanes(expr.dtype) != 1:
+        raise TirscriptError(f"a scalar number is broadcast, this is {expr.dtype}", code="lanes")
+    return nodes.Broadcast(expr, count)
 
 
 def broadcast(value: Any, lanes: Any) -> Expr:

@@ -8,10 +8,9 @@ from typing import Any
 
 from tirscript.analysis import access
 from tirscript.diagnostics import Span, TirscriptError
-from tirscript.ir import dtype as dt
 from tirscript.ir import ops
-from tirscript.ir.buffer import Buffer, BufferRegion, full_region, point
-from tirscript.ir.expr import BufferLoad, Expr, IterVar, Ramp, Range, Var, const_int
+from tirscript.ir.buffer import Buffer, BufferRegion, full_region
+from tirscript.ir.expr import BufferLoad, Expr, IntImm, IterVar, Ramp, Range, Var, const_int
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, Stmt
 from tirscript.script import constructs
 
@@ -19,7 +18,7 @@ from .core import BlockFrame, Defined, Parser, arguments, fold, on_call
 from .index import index_items, region
 from .loops import as_index, common_dtype, retyped
 from .stmt import WITH, with_items
-from .values import attribute_value, condition, operand, starred_items
+from .values import attribute_value, condition, operand, read_dtype, starred_items
 
 
 def _block(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
@@ -172,7 +171,7 @@ def _new_axis(
     low, extent = domain
     wide = common_dtype(low, extent, value)
     if dtype is not None:
-        said = dt.normalize(dtype)
+        said = read_dtype(p, node, dtype)
         if said != wide and common_dtype_name(said, wide) != said:
             raise p.error(
                 node, f"dtype={said!r} narrows the axis, whose domain or value is {wide}", "axis-dtype",
@@ -319,7 +318,7 @@ def _region_items(p: Parser, node: ast.expr) -> list[BufferRegion]:
 def region_of(p: Parser, node: ast.Subscript, buffer: Buffer) -> BufferRegion:
     """``buffer[...]`` as a region: points, slices, vectors."""
     items = index_items(p, node.slice)
-    items = [slice(i.base, None) if isinstance(i, Ramp) else i for i in items]
+    items = [_ramp_slice(i) if isinstance(i, Ramp) else i for i in items]
     if len(items) < buffer.ndim:
         raise p.error(
             node,
@@ -328,6 +327,20 @@ def region_of(p: Parser, node: ast.Subscript, buffer: Buffer) -> BufferRegion:
             also=((buffer.span, "declared here"),),
         )
     return region(p, node, buffer, items)
+
+
+def _ramp_slice(i: Ramp) -> slice:
+    """The interval that a ramp touches."""
+    stride = i.stride
+    if type(stride) is IntImm:
+        length: Any = stride.value * (i.lanes - 1) + 1
+    else:
+        length = ops.add(ops.mul(stride, i.lanes - 1), 1)
+    return slice(i.base, ops.add(i.base, length) if type(i.base) is not IntImm else _plus(i.base, length))
+
+
+def _plus(base: IntImm, length: Any) -> Any:
+    return base.value + length if isinstance(length, int) else ops.add(base, length)
 
 
 def _as_regions(p: Parser, node: ast.AST, value: Any) -> list[BufferRegion]:
@@ -349,15 +362,8 @@ def _as_regions(p: Parser, node: ast.AST, value: Any) -> list[BufferRegion]:
 
 def load_region(load: BufferLoad) -> BufferRegion:
     """The region that a load reads; a ramp is an interval."""
-    ranges = []
-    for i in load.indices:
-        if isinstance(i, Ramp):
-            span = ops.mul(i.stride, i.lanes - 1) if not hasattr(i.stride, "value") else None
-            count = i.stride.value * (i.lanes - 1) + 1 if span is None else ops.add(span, 1)  # type: ignore[attr-defined]
-            ranges.append(Range(i.base, ops.as_expr(count)))
-        else:
-            ranges.append(Range(i, const_int(1, i.dtype)))
-    return BufferRegion(load.buffer, tuple(ranges), load.span) if ranges else point(load.buffer, ())
+    items = [_ramp_slice(i) if isinstance(i, Ramp) else i for i in load.indices]
+    return ops.region(load.buffer, items).replace(span=load.span)
 
 
 def _reads(p: Parser, node: ast.Call) -> None:

@@ -17,20 +17,12 @@ from tirscript.script.scope import MISSING
 from .blocks import load_region, region_of
 from .core import Defined, Frame, Parser, arguments, on_call
 from .loops import as_index
-from .values import quoted
+from .values import quoted, read_dtype
 
 FIELDS = (
     "shape", "dtype", "data", "strides", "elem_offset", "scope", "align", "offset_factor", "buffer_type",
     "axis_separators",
 )  # fmt: skip
-
-
-def read_dtype(p: Parser, node: ast.AST, value: Any) -> str:
-    """``value`` as a dtype."""
-    try:
-        return dt.normalize(value.dtype if isinstance(value, Expr) else value)
-    except (ValueError, TypeError) as e:
-        raise p.error(node, str(e), "dtype") from None
 
 
 def _symbol(p: Parser, node: ast.AST, name: str, dtype: str = "int32") -> Var:
@@ -97,6 +89,8 @@ def make(p: Parser, name: str, args: dict[str, ast.expr], node: ast.AST, **given
     dtype = given.pop("dtype", None)
     if dtype is None:
         dtype = read_dtype(p, args["dtype"], p.expr(args["dtype"])) if "dtype" in args else "float32"
+    if dtype == "void":
+        raise p.error(args.get("dtype", node), "a buffer holds no void", "dtype")
     data = given.pop("data", None)
     scope = _scope(p, args, data)
     if data is None:

@@ -13,7 +13,7 @@ from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer, BufferRegion
 
 from .core import CALLS, EXPR, Parser, Poisoned
-from .values import operand, starred_items
+from .values import DIVISIONS, check_divisor, operand, starred_items
 
 # Methods of buffers: the handler gets the parser, the call and the buffer.
 BUFFER_METHODS: dict[str, Callable[[Parser, ast.Call, Buffer], Any]] = {}
@@ -41,6 +41,8 @@ def call_values(p: Parser, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
     for k in node.keywords:
         value = p.expr(k.value)
         if k.arg is None:
+            if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+                raise p.error(k.value, "`**` takes a dict with strings as keys", "arity")
             kwargs.update(value)
         else:
             kwargs[k.arg] = value
@@ -69,7 +71,10 @@ def call_python(p: Parser, node: ast.Call, function: Any, args: list[Any], kwarg
             raise p.error(node, f"`{function.name}` is a buffer: index it with brackets", "not-callable")
         raise p.error(node.func, f"`{ast.unparse(node.func)}` cannot be called", "not-callable")
     try:
-        return function(*args, **kwargs)
+        value = function(*args, **kwargs)
+        if type(value) in DIVISIONS:
+            check_divisor(p, node, value)
+        return value
     except Poisoned:
         raise
     except TirscriptError as e:

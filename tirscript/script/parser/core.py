@@ -199,6 +199,20 @@ class Parser:
             node, error.message, error.code or "value", hint=error.hint, notes=tuple(error.notes)
         )
 
+    def internal(self, error: Exception, node: Any) -> ParseError:
+        """The diagnostic for a fault of the parser itself: where it happened in the script and in us."""
+        tb = error.__traceback__
+        while tb is not None and tb.tb_next is not None:
+            tb = tb.tb_next
+        where = f"{tb.tb_frame.f_code.co_filename}:{tb.tb_lineno}" if tb is not None else "unknown"
+        return self.error(
+            first_line_span(self, node),
+            f"internal error, {type(error).__name__}: {error}",
+            "internal",
+            notes=(f"raised at {where}",),
+            hint="this is a fault of tirscript: please report it with the statement above",
+        )
+
     def refuse(self, node: Any, what: str, hint: str | None = None) -> NoReturn:
         """Raise the diagnostic for Python that is no script."""
         raise self.error(node, f"{what} is not part of the script language", "unsupported", hint=hint)
@@ -306,6 +320,9 @@ class Parser:
                 self.poison_statement(s)
             except TirscriptError as e:
                 self.report(self.located(e, s))
+                self.poison_statement(s)
+            except Exception as e:
+                self.report(self.internal(e, s))
                 self.poison_statement(s)
 
     def poison_statement(self, s: ast.stmt) -> None:

@@ -26,12 +26,11 @@ from tirscript.script.dtypes import DTypeConstructor, HandleConstructor
 from tirscript.script.scope import MISSING
 
 from .blocks import region_of
-from .buffers import read_dtype
 from .call import call_python, call_values
 from .core import Defined, Frame, Parser, arguments, fold, on_call
 from .loops import as_index, thread_tag
 from .stmt import WITH, _message, jump, with_items
-from .values import attribute_value, condition, convert, operand, value_expr
+from .values import attribute_value, condition, convert, operand, read_dtype, value_expr
 
 # ---- functions
 
@@ -52,6 +51,10 @@ def _func_attr(p: Parser, node: ast.Call) -> None:
         )
     for key, value in attrs.items():
         key = canonical_key(key)
+        if key == "tir.noalias" and not isinstance(value, (bool, int, IntImm)):
+            raise p.error(arg, "`tir.noalias` is True or False", "annotations")
+        if key == "global_symbol" and not isinstance(value, str):
+            raise p.error(arg, "`global_symbol` is a string", "annotations")
         if key == "global_symbol" and p.options.private:
             raise p.error(
                 arg, "a private function has no global_symbol", "private", hint="leave private=True out"
@@ -63,7 +66,10 @@ def _func_attr(p: Parser, node: ast.Call) -> None:
 
 def _func_name(p: Parser, node: ast.Call) -> None:
     arg = arguments(p, node, "name", required=1)["name"]
-    p.attrs["global_symbol"] = p.expr(arg)
+    name = p.expr(arg)
+    if not isinstance(name, str):
+        raise p.error(arg, "the name of a function is a string", "annotations")
+    p.attrs["global_symbol"] = name
 
 
 def _func_ret(p: Parser, node: ast.Call) -> None:
@@ -297,6 +303,8 @@ def _realize(p: Parser, node: ast.Call) -> Frame:
     if region is None:
         raise p.error(where, "T.realize takes a region `A[0:n]`", "region")
     scope = p.expr(args["storage_scope"])
+    if not isinstance(scope, str):
+        raise p.error(args["storage_scope"], 'a scope is a string such as "shared"', "buffer-scope")
     if scope != region.buffer.scope:
         # The scope is said here; the buffer was only described.
         changed = region.buffer.replace(scope=scope)

@@ -34,7 +34,7 @@ from tirscript.script.source import Text
 from . import buffers, stmt
 from .core import Options, Parser, fold
 from .stmt import tail_returns
-from .values import quoted
+from .values import quoted, read_dtype
 
 
 def parse_definition(
@@ -165,7 +165,7 @@ def result_dtype(p: Parser, node: ast.expr) -> str:
             quoted(p, node) if isinstance(node, ast.Constant) and isinstance(node.value, str) else node
         )
         value = p.expr(at)
-        return "void" if value is None else buffers.read_dtype(p, node, value)
+        return "void" if value is None else read_dtype(p, node, value)
     except ParseError as e:
         p.report(e)
         return "void"

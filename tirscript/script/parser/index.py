@@ -100,9 +100,21 @@ def region(p: Parser, node: Any, buffer: Buffer, items: list[Any]) -> BufferRegi
     if len(items) > buffer.ndim:
         raise _index_count(p, node, buffer, len(items))
     try:
-        return ops.region(buffer, items).replace(span=p.span(node))
+        made = ops.region(buffer, items).replace(span=p.span(node))
     except TirscriptError as e:
         raise p.located(e, node) from None
+    for k, (r, n) in enumerate(zip(made.region, buffer.shape, strict=True)):
+        low, extent = r.min, r.extent
+        if type(low) is IntImm and type(extent) is IntImm and type(n) is IntImm:
+            if (low.value < 0 or low.value + extent.value > n.value) and p.options.check_well_formed:
+                raise p.error(
+                    _index_node(node, k),
+                    f"the region {low.value}:{low.value + extent.value} leaves dimension {k} of "
+                    f"`{buffer.name}`, which has extent {n.value}",
+                    "out-of-bounds",
+                    also=((buffer.span, "declared here"),),
+                )
+    return made
 
 
 def _index_count(p: Parser, node: Any, buffer: Buffer, count: int) -> Exception:
@@ -136,6 +148,8 @@ def _index(p: Parser, node: Any, buffer: Buffer, k: int, item: Any) -> Expr:
         index = ops.index(operand(p, node, item))
     except TirscriptError as e:
         raise p.located(e, _index_node(node, k)) from None
+    if "x" in index.dtype and buffer.dtype == "handle":
+        raise p.error(_index_node(node, k), "there are no vectors of pointers", "index-dtype")
     extent = buffer.shape[k]
     if type(extent) is IntImm:
         if type(index) is IntImm:

@@ -17,13 +17,12 @@ from tirscript.ir.node import Node
 from tirscript.ir.stmt import BufferStore
 from tirscript.script import constructs, intrinsics, operators
 
-from .buffers import read_dtype
 from .call import BUFFER_METHODS, call_python, call_values
 from .core import CALLS, Frame, Parser, arguments, on_call
 from .frames import _let_frame as let_frame
 from .index import point_indices
 from .loops import as_index
-from .values import condition, convert, operand, value_expr
+from .values import condition, convert, operand, read_dtype, value_expr
 
 # ---- methods of buffers
 

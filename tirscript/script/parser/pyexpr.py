@@ -38,7 +38,8 @@ def _elements(p: Parser, nodes: list[ast.expr]) -> list[Any]:
 
 
 def _set(p: Parser, node: ast.Set) -> set[Any]:
-    return set(_elements(p, node.elts))
+    made: set[Any] = python_value(set, p, node, _elements(p, node.elts))
+    return made
 
 
 def _dict(p: Parser, node: ast.Dict) -> dict[Any, Any]:

@@ -19,8 +19,13 @@ from tirscript.ir.buffer import Buffer, BufferRegion
 from tirscript.ir.expr import (
     Broadcast,
     Cast,
+    Div,
     Expr,
+    FloorDiv,
+    FloorMod,
+    IntImm,
     IterVar,
+    Mod,
     StringImm,
     Var,
 )
@@ -65,6 +70,8 @@ def operand(p: Parser, node: ast.AST, value: Any) -> Any:
             "buffer-as-value",
             hint="a slice with a constant length in the last dimension is a vector",
         )
+    if isinstance(value, Node) and not isinstance(value, Expr):
+        raise p.error(node, f"a {type(value).__name__} is no value of the program", "not-an-expression")
     return value
 
 
@@ -108,6 +115,24 @@ def unpack(p: Parser, target: ast.Tuple | ast.List, items: list[Any]) -> list[tu
         (starred.value, items[star:stop]),
         *zip(parts[star + 1 :], items[stop:], strict=True),
     ]
+
+
+DIVISIONS = frozenset({FloorDiv, FloorMod, Div, Mod})
+
+
+def check_divisor(p: Parser, node: ast.AST, value: Any) -> None:
+    """Raise where a quotient or remainder of integers is divided by the constant 0."""
+    divisor = value.b
+    if type(divisor) is IntImm and divisor.value == 0 and p.options.check_well_formed:
+        raise p.error(node, "division by zero", "division-by-zero", hint="`x // 0` of a computed 0 is 0")
+
+
+def read_dtype(p: Parser, node: ast.AST, value: Any) -> str:
+    """``value`` as a dtype."""
+    try:
+        return dt.normalize(value.dtype if isinstance(value, Expr) else value)
+    except (ValueError, TypeError) as e:
+        raise p.error(node, str(e), "dtype") from None
 
 
 def value_expr(p: Parser, node: ast.AST, value: Any) -> Expr:
