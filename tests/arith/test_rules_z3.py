@@ -74,7 +74,7 @@ EXACT = [
     ((x * 8 + 3) // 4, True), ((x * 4 + 5) // 4, True), ((x * 6 + 4) // 4, True), ((i * 4 + j) // 4, True),
     ((i * 4 + j) % 4, True), ((i * 4 + j) // 8, True), ((i * 4 + j) % 8, True), ((x * 4 + j) // 8, True),
     ((x * 4 + j) % 8, True), (x // 4 // 8, True), ((x // 4 + 3) // 8, True), (x % 64 % 16, True),
-    ((x % 64 + y * 16) % 16, True), (x // 4 * 4 + x % 4, True), (x // -4, True), (x % -4, True),
+    ((x % 64 + y * 16) % 16, True), (x // 4 * 4 + x % 4, True), (x // -4, False), (x % -4, False),
     (x // 16 * 16 + x % 16 // 4 * 4 + x % 4, True), ((x * 32 - y) % 64, False), ((241 + 48 * x) // 16, True),
     ((x * 16 + y * 16) % 64, True), ((j - 4) // 4, True), ((j - 4) % 4, True), ((x + 7) % 4, True), ((x * 9) % 4, True),
     ((i * 4 + j + 1) // 4, False), ((x * 2 + 1) // 4 * 4 + (x * 2 + 1) % 4, True), (x // 1, True), (x % 1, True),
@@ -85,8 +85,8 @@ EXACT = [
     ((p - n) // n, True), ((p - n) % n, True),
     # truncation
     (ops.truncdiv(i * 4 + j, 4), True), (ops.truncmod(i * 4 + j, 4), True), (ops.truncdiv(-8 - i * 4, 4), True),
-    (ops.truncmod(-1 - i, 4), True), (ops.truncdiv(x, 1), True), (ops.truncdiv(x, -1), True), (ops.truncmod(x, 1), True),
-    (ops.truncdiv(241 + x * 48, 16), True), (ops.truncdiv(i, -3), True), (ops.truncmod(i, -3), True),
+    (ops.truncmod(-1 - i, 4), False), (ops.truncdiv(x, 1), True), (ops.truncdiv(x, -1), True), (ops.truncmod(x, 1), True),
+    (ops.truncdiv(241 + x * 48, 16), True), (ops.truncdiv(i, -3), False), (ops.truncmod(i, -3), True),
     # minimum and maximum
     (ops.minimum(x, x + 3), True), (ops.maximum(x + 1, x - 1), True), (ops.minimum(i, 7), True), (ops.maximum(i, 0), True),
     (ops.minimum(ops.minimum(x, 5), 3), True), (ops.maximum(ops.maximum(x, 5), 9), True), (ops.minimum(i * 4 + j, 31), True),

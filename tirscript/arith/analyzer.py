@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tirscript.diagnostics import deep_recursion
@@ -37,18 +37,16 @@ from tirscript.ir.expr import (
     Not,
     Or,
     Ramp,
-    Range,
     Select,
     Sub,
     Var,
-    const_int,
 )
 from tirscript.ir.op import OPS, effect_of
 
-from . import bounds, modular, prove
-from .bounds import Interval
+from . import bounds
 from .exact import TRANSPARENT, is_exact
-from .linear import Atom, AtomKey, Linear, NotLinear, key_of, make_atom, multiply, same, to_linear
+from .facts import Facts
+from .linear import AtomKey, Linear, NotLinear, key_of, make_atom, multiply, same, size_of, to_linear
 from .rules import cast as cast_rules
 from .rules import compare, data, div, floats, logic, minmax, mod, select, trunc
 
@@ -62,42 +60,10 @@ class Turned:
         self.expr = expr
 
 
-class _Scope:
-    """Puts back on exit what was known on entry."""
-
-    __slots__ = ("cx", "kept")
-
-    def __init__(self, cx: Analyzer) -> None:
-        self.cx = cx
-
-    def __enter__(self) -> None:
-        cx = self.cx
-        self.kept = (cx.ranges, cx.moduli, cx.facts, cx.values, cx.atom_ranges, cx.expr_ranges)
-        cx.ranges, cx.moduli, cx.facts = dict(cx.ranges), dict(cx.moduli), list(cx.facts)
-        cx.values, cx.atom_ranges = dict(cx.values), dict(cx.atom_ranges)
-        cx.expr_ranges = dict(cx.expr_ranges)
-
-    def __exit__(self, *exception: object) -> None:
-        cx = self.cx
-        cx.ranges, cx.moduli, cx.facts, cx.values, cx.atom_ranges, cx.expr_ranges = self.kept
-        cx._about = None
-
-
-class _Constraint(_Scope):
-    __slots__ = ("condition",)
-
-    def __init__(self, cx: Analyzer, condition: Expr) -> None:
-        super().__init__(cx)
-        self.condition = condition
-
-    def __enter__(self) -> None:
-        super().__enter__()
-        self.cx.assume(self.condition)
-
-
-class Analyzer:
+class Analyzer(Facts):
     """Facts about variables, and simplification and proof under them.
 
+    >>> from tirscript.ir.expr import Range, const_int
     >>> i, n = Var("i"), Var("n")
     >>> cx = Analyzer()
     >>> cx.bind(i, Range(const_int(0), n))
@@ -106,177 +72,6 @@ class Analyzer:
     >>> cx.simplify((i * 4 + 3) // 4) is i
     True
     """
-
-    def __init__(self) -> None:
-        self.ranges: dict[AtomKey, Interval] = {}
-        self.moduli: dict[AtomKey, modular.Modular] = {}
-        self.facts: list[Linear] = []  # forms that are at least 0
-        self.values: dict[Var, Linear] = {}
-        self.atom_ranges: dict[AtomKey, Interval] = {}  # caches
-        self.expr_ranges: dict[Expr, tuple[Interval, bool]] = {}
-        self._effects: dict[Expr, bool] = {}
-        self._about: dict[AtomKey, list[Linear]] | None = None
-
-    # ---- what is known
-
-    def bind(self, var: Var, value: Range | Expr | int) -> None:
-        """Say that ``var`` lies in a range (which then is not empty), or has a value."""
-        if isinstance(value, int):
-            value = const_int(value, var.dtype)
-        if isinstance(value, Range):
-            low, extent = self.linear(value.min), self.linear(value.extent)
-            me = Linear({var: 1})
-            if low is not None:
-                self.know(me - low)
-                if extent is not None:
-                    self.know((low + extent - me).shift(-1))
-            return
-        lin = self.linear(value)
-        if lin is not None:
-            self.values[var] = lin
-            self.set_range(var, bounds.range_of_linear(self, lin))
-        elif info(value.dtype).is_int and info(value.dtype).lanes == 1:
-            self.set_range(var, bounds.expr_range(self, value))
-
-    def set_range(self, var: AtomKey, interval: Interval | None) -> None:
-        """Replace the constant bounds of a variable; None forgets them."""
-        if interval is None:
-            self.ranges.pop(var, None)
-        else:
-            self.ranges[var] = interval
-        if self.atom_ranges:
-            self.atom_ranges = {}
-        if self.expr_ranges:
-            self.expr_ranges = {}
-
-    def bind_modular(self, var: Var, coefficient: int, base: int) -> None:
-        """Say that ``var`` is ``base`` modulo ``coefficient``."""
-        self.moduli[var] = modular.normal(coefficient, base)
-
-    def know(self, form: Linear) -> None:
-        """Say that ``form >= 0``."""
-        terms = form.terms
-        if len(terms) == 1:
-            ((atom, k),) = terms.items()
-            low, high = self.atom_interval(atom)
-            if k > 0:
-                least = -(form.const // k)
-                low = least if low is None else max(low, least)
-            else:
-                most = form.const // -k
-                high = most if high is None else min(high, most)
-            self.set_range(atom, (low, high))
-        elif terms:
-            self.facts.append(form)
-            self._about = None
-
-    def assume(self, condition: Expr) -> None:
-        """Say that the condition holds.  Only exact conditions are used: data may change."""
-        t: Any = type(condition)
-        if t is And:
-            self.assume(condition.a)  # type: ignore[attr-defined]
-            self.assume(condition.b)  # type: ignore[attr-defined]
-            return
-        if t is Call and condition.op == "likely":  # type: ignore[attr-defined]
-            self.assume(condition.args[0])  # type: ignore[attr-defined]
-            return
-        if t is Not:
-            inner = logic.negation(condition.a)  # type: ignore[attr-defined]
-            if type(inner) is not Not:
-                self.assume(inner)
-            return
-        if t not in _COMPARISONS:
-            return
-        a, b = self.linear(condition.a), self.linear(condition.b)  # type: ignore[attr-defined]
-        if a is None or b is None:
-            return
-        if t is LT:
-            self.know((b - a).shift(-1))
-        elif t is LE:
-            self.know(b - a)
-        elif t is GT:
-            self.know((a - b).shift(-1))
-        elif t is GE:
-            self.know(a - b)
-        elif t is EQ:
-            self.know(a - b)
-            self.know(b - a)
-            self._equal(a - b)
-        else:
-            self._unequal(a - b)
-
-    def _equal(self, d: Linear) -> None:
-        if len(d.terms) != 1:
-            return
-        ((atom, k),) = d.terms.items()
-        # x % c == r, for a variable x
-        if isinstance(atom, Atom) and atom[0] is FloorMod and d.const % k == 0:
-            x, c = atom[1], atom[2]
-            if isinstance(x, Var) and type(c) is int and c > 0:
-                self.moduli[x] = modular.normal(c, -d.const // k)
-
-    def _unequal(self, d: Linear) -> None:
-        if len(d.terms) != 1:
-            return
-        ((atom, k),) = d.terms.items()
-        if d.const % k:
-            return
-        value = -d.const // k
-        low, high = self.atom_interval(atom)
-        if low == value:
-            self.set_range(atom, (value + 1, high))
-        elif high == value:
-            self.set_range(atom, (low, value - 1))
-
-    def scope(self) -> _Scope:
-        """``with cx.scope():`` forgets on exit what was said inside."""
-        return _Scope(self)
-
-    def constraint(self, condition: Expr) -> _Constraint:
-        """``with cx.constraint(c):`` assumes ``c`` inside."""
-        return _Constraint(self, condition)
-
-    def facts_about(self, atom: AtomKey) -> Sequence[Linear]:
-        """The facts in which the atom occurs."""
-        about = self._about
-        if about is None:
-            about = self._about = {}
-            for f in self.facts:
-                for a in f.terms:
-                    about.setdefault(a, []).append(f)
-        return about.get(atom, ())
-
-    # ---- questions
-
-    def atom_interval(self, atom: AtomKey) -> Interval:
-        return bounds.atom_range(self, atom)
-
-    def nonnegative(self, lin: Linear) -> bool:
-        """Whether ``lin >= 0`` is proved."""
-        return prove.nonnegative(self, lin)
-
-    def nonzero(self, lin: Linear) -> bool:
-        return self.nonnegative(lin.shift(-1)) or self.nonnegative(lin.scale(-1).shift(-1))
-
-    def const_bounds(self, e: Expr) -> Interval:
-        """The least and the greatest value that ``e`` may have; None where there is no bound."""
-        with deep_recursion():
-            lin = self.linear(e)
-            if lin is not None:
-                return self.bounds_of(lin)
-            return bounds.expr_range(self, e)
-
-    def bounds_of(self, lin: Linear) -> Interval:
-        return bounds.range_of_linear(self, lin)
-
-    def modular(self, e: Expr) -> modular.Modular:
-        """``(coefficient, base)``: the value is ``base`` modulo ``coefficient``; 0 for a constant.
-
-        >>> Analyzer().modular(Var("i") * 8 + 3)
-        (8, 3)
-        """
-        lin = self.linear(e)
-        return modular.ANY if lin is None else modular.modular_of_linear(self, lin)
 
     def can_prove(self, condition: Expr) -> bool:
         """Whether the condition holds for all values that are allowed."""
@@ -327,9 +122,17 @@ class Analyzer:
     def _expr(self, out: Any, e: Expr) -> Expr:
         t = type(out)
         if t is Linear:
-            new = out.to_expr(e.dtype)
-            return e if same(new, e) else new
+            return self._shorter(out.to_expr(e.dtype), e)
         return out.expr if t is Turned else out  # type: ignore[no-any-return]
+
+    def _shorter(self, new: Any, e: Any) -> Expr:
+        """``new``, or ``e`` with its parts simplified where that is shorter (products multiplied out)."""
+        if same(new, e):
+            return e  # type: ignore[no-any-return]
+        if size_of(new) <= size_of(e):
+            return new  # type: ignore[no-any-return]
+        parts = e.map_children(self.simplify)
+        return parts if size_of(parts) < size_of(new) else new  # type: ignore[no-any-return]
 
     def _visit(self, e: Any) -> Any:
         t = type(e)
@@ -444,23 +247,22 @@ class Analyzer:
         return self._data_binary(e, a, b)
 
     def _compare(self, e: Any) -> Expr:
-        kind = info(e.a.dtype)
-        if kind.lanes != 1:
+        dtype = e.a.dtype
+        if dtype not in _INTS and info(dtype).lanes != 1:
             return self._vector(e)
         t = type(e)
         a, b = self._visit(e.a), self._visit(e.b)
         if type(a) is Linear and type(b) is Linear:
-            if kind.is_int:
-                new = compare.compare(self, t, a, b, e.a.dtype)
-                return e if same(new, e) else new
+            return self._shorter(compare.compare(self, t, a, b, dtype), e)
+        kind = info(dtype)
         x, y = self._expr(a, e.a), self._expr(b, e.b)
         if kind.is_float:
             out = floats.comparison(self, t, x, y)
         elif kind.is_int or kind.code == "bool":
             out = data.comparison(self, t, x, y)
-            if out is None and is_exact(x) and is_exact(y) and not is_exact(e):
+            if out is None and (x is not e.a or y is not e.b) and is_exact(x) and is_exact(y):
                 # It would compare mathematical values now: they must be the reduced ones.
-                if not (data.safe(self, x, e.a.dtype) and data.safe(self, y, e.a.dtype)):
+                if not is_exact(e) and not (data.safe(self, x, dtype) and data.safe(self, y, dtype)):
                     return e  # type: ignore[no-any-return]
         else:
             out = None
@@ -548,18 +350,18 @@ class Analyzer:
     def _vector(self, e: Any) -> Expr:
         """Vectors: the operands are simplified; two broadcasts are computed before they are spread."""
         new = e.map_children(self.simplify)
+        t, a, b = type(new), getattr(new, "a", None), getattr(new, "b", None)
+        if type(a) is Broadcast and type(b) is Broadcast:
+            new = Broadcast(self.simplify(t(a.value, b.value)), a.lanes)
+        elif type(a) is Ramp and type(b) is Broadcast and t in (Add, Sub):
+            new = Ramp(self.simplify(t(a.base, b.value)), a.stride, a.lanes)
+        elif type(a) is Broadcast and type(b) is Ramp and t is Add:
+            new = Ramp(self.simplify(Add(a.value, b.base)), b.stride, b.lanes)
+        elif type(a) is Ramp and type(b) is Broadcast and t is Mul:
+            base = self.simplify(Mul(a.base, b.value))
+            new = Ramp(base, self.simplify(Mul(a.stride, b.value)), a.lanes)
         if new is not e and info(e.dtype).is_int and is_exact(new) and not is_exact(e):
             return e  # type: ignore[no-any-return]
-        a, b = getattr(new, "a", None), getattr(new, "b", None)
-        if type(a) is Broadcast and type(b) is Broadcast:
-            return Broadcast(self.simplify(type(new)(a.value, b.value)), a.lanes)
-        if type(a) is Ramp and type(b) is Broadcast and type(new) in (Add, Sub):
-            return Ramp(self.simplify(type(new)(a.base, b.value)), a.stride, a.lanes)
-        if type(a) is Broadcast and type(b) is Ramp and type(new) is Add:
-            return Ramp(self.simplify(Add(a.value, b.base)), b.stride, b.lanes)
-        if type(a) is Ramp and type(b) is Broadcast and type(new) is Mul:
-            base = self.simplify(Mul(a.base, b.value))
-            return Ramp(base, self.simplify(Mul(a.stride, b.value)), a.lanes)
         return new  # type: ignore[no-any-return]
 
     def _below(self, e: Any) -> Expr:

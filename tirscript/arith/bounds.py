@@ -14,7 +14,6 @@ from tirscript.ir.expr import (
     Call,
     Cast,
     Div,
-    Expr,
     FloorDiv,
     FloorMod,
     IntImm,
@@ -33,7 +32,7 @@ from .exact import is_exact
 from .linear import AtomKey, Linear, to_linear
 
 if TYPE_CHECKING:
-    from .analyzer import Analyzer
+    from .facts import Facts
 
 Interval: TypeAlias = tuple[int | None, int | None]
 OPEN: Interval = (None, None)
@@ -169,7 +168,7 @@ BINARY: dict[type, Callable[[Interval, Interval], Interval]] = {
 }
 
 
-def atom_range(cx: Analyzer, atom: AtomKey) -> Interval:
+def atom_range(cx: Facts, atom: AtomKey) -> Interval:
     """Bounds of an atom: what is known of it, met with what its parts say."""
     if isinstance(atom, Var):
         known = cx.ranges.get(atom)
@@ -182,7 +181,7 @@ def atom_range(cx: Analyzer, atom: AtomKey) -> Interval:
     return found
 
 
-def _atom_range(cx: Analyzer, atom: Any) -> Interval:
+def _atom_range(cx: Facts, atom: Any) -> Interval:
     kind = atom[0]
     if kind == "*":
         out: Interval = (1, 1)
@@ -200,7 +199,7 @@ def _atom_range(cx: Analyzer, atom: Any) -> Interval:
     return out if known is None else meet(out, known)
 
 
-def range_of_linear(cx: Analyzer, lin: Linear) -> Interval:
+def range_of_linear(cx: Facts, lin: Linear) -> Interval:
     """Bounds of a normal form from those of its atoms."""
     low: int | None = lin.const
     high: int | None = lin.const
@@ -215,7 +214,7 @@ def range_of_linear(cx: Analyzer, lin: Linear) -> Interval:
     return low, high
 
 
-def expr_range(cx: Analyzer, e: Any) -> Interval:
+def expr_range(cx: Facts, e: Any) -> Interval:
     """Bounds of any integer or bool expression; of an expression of data, what wrapping leaves."""
     t = type(e)
     if t is IntImm:
@@ -226,7 +225,7 @@ def expr_range(cx: Analyzer, e: Any) -> Interval:
     return _known(cx, e)[0]
 
 
-def _known(cx: Analyzer, e: Any, in_sum: bool = False) -> tuple[Interval, bool]:
+def _known(cx: Facts, e: Any, in_sum: bool = False) -> tuple[Interval, bool]:
     """The bounds of a node and whether it is exact; kept, so that a tree is walked once."""
     t = type(e)
     if t is IntImm:
@@ -246,7 +245,7 @@ def _known(cx: Analyzer, e: Any, in_sum: bool = False) -> tuple[Interval, bool]:
 
 
 def _binary_range(
-    cx: Analyzer, e: Any, rule: Callable[[Interval, Interval], Interval], in_sum: bool
+    cx: Facts, e: Any, rule: Callable[[Interval, Interval], Interval], in_sum: bool
 ) -> tuple[Interval, bool]:
     ring = type(e) in _RING
     a, exact_a = _known(cx, e.a, ring)
@@ -263,7 +262,7 @@ def _binary_range(
     return rule(a, b), True
 
 
-def _other_range(cx: Analyzer, e: Any, t: type) -> tuple[Interval, bool]:
+def _other_range(cx: Facts, e: Any, t: type) -> tuple[Interval, bool]:
     if t is BufferLoad:
         return _dtype_range(e.dtype), False
     if t is Cast:
@@ -296,7 +295,7 @@ def _other_range(cx: Analyzer, e: Any, t: type) -> tuple[Interval, bool]:
     return _dtype_range(e.dtype), is_exact(e)
 
 
-def _choice(cx: Analyzer, e: Any, parts: Any) -> tuple[Interval, bool]:
+def _choice(cx: Facts, e: Any, parts: Any) -> tuple[Interval, bool]:
     (_, exact), (a, exact_a), (b, exact_b) = (_known(cx, p) for p in parts)
     if exact and exact_a and exact_b:
         return hull(a, b), True
@@ -316,7 +315,7 @@ def _reduced(dtype: str, out: Interval) -> Interval:
     return out if within(out, limits[0], limits[1]) else limits
 
 
-def _let_range(cx: Analyzer, e: Any) -> tuple[Interval, bool]:
+def _let_range(cx: Facts, e: Any) -> tuple[Interval, bool]:
     if not info(e.var.dtype).is_int:
         return _known(cx, e.body)
     with cx.scope():
@@ -324,7 +323,7 @@ def _let_range(cx: Analyzer, e: Any) -> tuple[Interval, bool]:
         return _known(cx, e.body)
 
 
-def _bitwise_and(cx: Analyzer, e: Any) -> Interval:
+def _bitwise_and(cx: Facts, e: Any) -> Interval:
     limits = _dtype_range(e.dtype)
     tops = []
     for a in e.args:
@@ -338,7 +337,7 @@ def _ends(dtype: str) -> tuple[int, int]:
     return dtype_bounds(info(dtype).base)
 
 
-def _shift_right(cx: Analyzer, e: Any) -> Interval:
+def _shift_right(cx: Facts, e: Any) -> Interval:
     value, count = expr_range(cx, e.args[0]), expr_range(cx, e.args[1])
     limits = _dtype_range(e.dtype)
     if not within(value, *_ends(e.dtype)) or not within(count, 0, info(e.dtype).bits - 1):
@@ -349,11 +348,11 @@ def _shift_right(cx: Analyzer, e: Any) -> Interval:
     return (low >> (least if low < 0 else most), high >> (most if high < 0 else least))
 
 
-def _count(cx: Analyzer, e: Any) -> Interval:
+def _count(cx: Facts, e: Any) -> Interval:
     return 0, info(e.dtype).bits
 
 
-def _abs(cx: Analyzer, e: Any) -> Interval:
+def _abs(cx: Facts, e: Any) -> Interval:
     if not info(e.dtype).is_int:
         return OPEN
     low, high = expr_range(cx, e.args[0])
@@ -369,10 +368,3 @@ _CALLS: dict[str, Callable[[Any, Any], Interval]] = {
     "clz": _count,
     "abs": _abs,
 }
-
-
-def plain_range(e: Expr) -> Interval:
-    """Bounds without any context."""
-    from .analyzer import Analyzer
-
-    return expr_range(Analyzer(), e)

@@ -615,3 +615,21 @@ def same(a: Any, b: Any) -> bool:
 
 
 _PLAIN = frozenset({Add, Sub, Mul, FloorDiv, FloorMod, LT, LE, GT, GE, EQ, NE, And, Or, Min, Max})
+
+
+def size_of(e: Any) -> int:
+    """What a tree costs: its nodes, products of two variables counted threefold."""
+    count = 0
+    stack = [e]
+    while stack:
+        n = stack.pop()
+        count += 1
+        t = type(n)
+        if t in _PLAIN:
+            if t is Mul and type(n.b) is not IntImm and type(n.a) is not IntImm:
+                count += 2
+            stack.append(n.a)
+            stack.append(n.b)
+        elif t is not Var and t is not IntImm:
+            stack.extend(n.children())
+    return count

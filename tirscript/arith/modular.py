@@ -10,7 +10,7 @@ from tirscript.ir.expr import FloorDiv, FloorMod, IntImm, Max, Min, Select, Var
 from .linear import AtomKey, Linear, to_linear
 
 if TYPE_CHECKING:
-    from .analyzer import Analyzer
+    from .facts import Facts
 
 Modular: TypeAlias = tuple[int, int]
 ANY: Modular = (1, 0)
@@ -32,7 +32,7 @@ def product(a: Modular, b: Modular) -> Modular:
     return normal(gcd(a[0] * b[0], a[0] * b[1], b[0] * a[1]), a[1] * b[1])
 
 
-def modular_of_linear(cx: Analyzer, lin: Linear) -> Modular:
+def modular_of_linear(cx: Facts, lin: Linear) -> Modular:
     coefficient, base = 0, lin.const
     for atom, k in lin.terms.items():
         m, r = modular_of_atom(cx, atom)
@@ -41,7 +41,7 @@ def modular_of_linear(cx: Analyzer, lin: Linear) -> Modular:
     return normal(coefficient, base)
 
 
-def modular_of_atom(cx: Analyzer, atom: AtomKey) -> Modular:
+def modular_of_atom(cx: Facts, atom: AtomKey) -> Modular:
     known = cx.moduli.get(atom)
     if known is not None:
         return known
@@ -71,6 +71,6 @@ def modular_of_atom(cx: Analyzer, atom: AtomKey) -> Modular:
     return ANY
 
 
-def modular_of_expr(cx: Analyzer, e: Any) -> Modular:
+def modular_of_expr(cx: Facts, e: Any) -> Modular:
     lin = to_linear(e)
     return ANY if lin is None else modular_of_linear(cx, lin)

@@ -12,13 +12,13 @@ from .bounds import range_of_linear
 from .linear import Atom, AtomKey, Linear, factors, multiply
 
 if TYPE_CHECKING:
-    from .analyzer import Analyzer
+    from .facts import Facts
 
 DEPTH = 6
 BUDGET = 160
 
 
-def nonnegative(cx: Analyzer, lin: Linear) -> bool:
+def nonnegative(cx: Facts, lin: Linear) -> bool:
     """Whether ``lin >= 0`` is proved in the context."""
     if not lin.terms:
         return lin.const >= 0
@@ -33,7 +33,7 @@ def nonnegative(cx: Analyzer, lin: Linear) -> bool:
     return _Search(cx).prove(lin, DEPTH)
 
 
-def _rounds_up(cx: Analyzer, lin: Linear) -> bool:
+def _rounds_up(cx: Facts, lin: Linear) -> bool:
     """``g * x + c >= 0`` iff ``x + floor(c / g) >= 0``."""
     g = gcd(*lin.terms.values())
     if g == 1:
@@ -45,7 +45,7 @@ def _rounds_up(cx: Analyzer, lin: Linear) -> bool:
 class _Search:
     """Depth-first: subtract a fact that is at least 0, so that an atom without a useful bound goes."""
 
-    def __init__(self, cx: Analyzer) -> None:
+    def __init__(self, cx: Facts) -> None:
         self.cx = cx
         self.left = BUDGET
         self.seen: set[Any] = set()
