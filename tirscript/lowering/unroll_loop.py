@@ -16,7 +16,10 @@ BUDGET = 16_384  # nodes of one unrolled loop, nested ones included
 
 
 def unroll_loop(func: PrimFunc) -> PrimFunc:
-    """``unrolled`` loops of constant extent are written out; those over the budget stay loops."""
+    """``unrolled`` loops of constant extent are written out; those over the budget become serial.
+
+    A loop of unknown length, or one that is left early, stays ``unrolled``: a hint for the backend.
+    """
     return func.map_children(_visit)
 
 
@@ -35,7 +38,7 @@ def _unroll(s: For) -> Stmt:
         return Evaluate(const_int(0), span=s.span)
     for size, _ in enumerate(walk(s.body), 1):
         if size * count > BUDGET:
-            return s
+            return s.replace(kind="serial")
     copies = []
     for i in range(count):
         body = s.body if i == count - 1 else fresh_copy(s.body)
