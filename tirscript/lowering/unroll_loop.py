@@ -32,13 +32,15 @@ def _visit(n: Any) -> Any:
 
 def _unroll(s: For) -> Stmt:
     count = const_of(s.extent)
-    if count is None or leaves(s.body):
+    if count is None:
         return s
     if count <= 0:
         return Evaluate(const_int(0), span=s.span)
     for size, _ in enumerate(walk(s.body), 1):
         if size * count > BUDGET:
             return s.replace(kind="serial")
+    if leaves(s.body):
+        return s
     copies = []
     for i in range(count):
         body = s.body if i == count - 1 else fresh_copy(s.body)
