@@ -8,8 +8,10 @@ from tests.lowering.programs import CASES
 from tirscript.codegen.python import compile_python
 from tirscript.ir.equal import assert_structural_equal
 from tirscript.ir.module import IRModule
+from tirscript.ir.node import walk
+from tirscript.ir.stmt import BufferStore, For, IfThenElse, LetStmt, Stmt
 from tirscript.ir.verify import check_well_formed
-from tirscript.lowering import PASSES, lower_module, pass_names
+from tirscript.lowering import PASSES, lower_function, lower_module, pass_names
 
 
 def check(run, case):
@@ -60,3 +62,12 @@ def test_every_pass_prints_what_parses_back(case):
         if after.body is not func.body:
             assert_structural_equal(ts.parse(after.script()), after)
         func = after
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_statements_keep_the_lines_that_they_come_from(case):
+    lines = {n.span.line for n in walk(case.func.body) if isinstance(n, Stmt) and n.span is not None}
+    for n in walk(lower_function(case.func).body):
+        if isinstance(n, (BufferStore, For, IfThenElse, LetStmt)):
+            assert n.span is not None, type(n).__name__
+            assert n.span.line in lines
