@@ -73,8 +73,9 @@ class _Formula:
 
     def value(self, e: ast.expr) -> str:
         t = self.lines
-        if isinstance(e, ast.Constant):
-            number = int(e.value)  # type: ignore[arg-type]
+        negative = isinstance(e, ast.UnaryOp) and isinstance(e.operand, ast.Constant)
+        if isinstance(e, ast.Constant) or negative:
+            number = int(ast.literal_eval(e))
             if not -(1 << 63) <= number < 1 << 63:
                 t.require("false")
                 return "0"
