@@ -125,7 +125,8 @@ class Expressions:
             return self.helper("broadcast", self.typed(e.value), py.number(e.lanes))
         d = dt.info(e.dtype)
         if d.is_int and self.kinds.exact(e):
-            inner = self.value(e)
+            # What is converted here need not be reduced before.
+            inner = self.value(e.value if type(e) is Cast and dt.is_int(e.value.dtype) else e)
             if d.base in NATIVE_INTS and d.lanes == 1 and self.kinds.fits(e, d.base):
                 return py.call(f"np.{d.base}", inner)
             return self.helper("narrow", inner, py.string(d.base))
