@@ -298,6 +298,7 @@ def _linear_in_order(
     if cells is None:
         return False
     moved = [f.loop_var for f in chain]
+    number = {v: n for n, v in enumerate(moved)}
     outside = outside_ranges(place)
     for a, b in _pairs(cells, aliased_params(place.home)):
         found = distances(a, b, shared_loops(a, b), outside)
@@ -306,7 +307,7 @@ def _linear_in_order(
         for x, y in turned:
             (low_x, high_x), (low_y, high_y) = found[x], found[y]
             if (high_x > 0 and low_y < 0) or (low_x < 0 and high_y > 0):
-                before = moved[: moved.index(x)]
+                before = moved[: number[x]]
                 after = [u for u in moved if position[u] < position[y]]
                 if all(found[u][0] <= 0 <= found[u][1] for u in (*before, *after)):
                     return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tirscript.ir.expr import IntImm
 from tirscript.ir.node import memo_of
 from tirscript.ir.stmt import (
     Allocate,
@@ -13,7 +14,9 @@ from tirscript.ir.stmt import (
     BlockRealize,
     DeclBuffer,
     For,
+    IfThenElse,
     LetStmt,
+    SeqStmt,
     Stmt,
 )
 from tirscript.ir.visitor import defined_tokens
@@ -80,6 +83,54 @@ def _block_names(b: Block) -> frozenset[str]:
     if found is None:
         found = memo["names"] = frozenset([t.name for t in defined_tokens(b)])
     return found
+
+
+def new_names(place: StmtSRef, inside: Stmt, wanted: list[str]) -> list[str]:
+    """The wanted names, each made free among the names visible at the place and inside the statement."""
+    if not _taken(place, inside, frozenset(wanted)):
+        return wanted
+    taken = names_around(place)
+    names_inside(inside, taken)
+    return [free_name(name, taken) for name in wanted]
+
+
+def _taken(place: StmtSRef, inside: Any, wanted: frozenset[str]) -> bool:
+    """Whether one of the names may be visible; a quick look that says yes where it is not sure."""
+    func = place.home.func
+    for p in func.params:
+        if p.name in wanted:
+            return True
+    for b in func.buffer_map.values():
+        if b.name in wanted:
+            return True
+        for e in b.shape:
+            if type(e) is not IntImm:
+                return True
+    up = place.parent
+    while up is not None:
+        s: Any = up.node
+        t = type(s)
+        if t is For:
+            if s.loop_var.name in wanted:
+                return True
+        elif t is BlockRealize:
+            block = s.block
+            if block.match_buffers:
+                return True
+            for iv in block.iter_vars:
+                if iv.var.name in wanted:
+                    return True
+            for b in block.alloc_buffers:
+                if b.name in wanted:
+                    return True
+        elif t is not SeqStmt and t is not IfThenElse:
+            return True
+        up = up.parent
+    while type(inside) is For:
+        if inside.loop_var.name in wanted:
+            return True
+        inside = inside.body
+    return type(inside) is not BlockRealize or not wanted.isdisjoint(_block_names(inside.block))
 
 
 def free_name(base: str, taken: set[str]) -> str:

@@ -73,7 +73,11 @@ class Rewriter:
     def statement(self, s: Any) -> Stmt:
         t = type(s)
         if t is For:
-            low, extent, step = self.value(s.min), self.value(s.extent), s.step
+            low, extent, step = s.min, s.extent, s.step
+            if type(low) is not IntImm:
+                low = self.value(low)
+            if type(extent) is not IntImm:
+                extent = self.value(extent)
             if step is not None:
                 step = self.value(step)
             if self.guard is not None and (_loads(low) or _loads(extent)):

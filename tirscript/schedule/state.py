@@ -201,10 +201,11 @@ class ScheduleState:
 
     # -- the only way to change a tree
 
-    def replace(self, place: StmtSRef, new: Stmt) -> None:
+    def replace(self, place: StmtSRef, new: Stmt, gone: tuple[Token, ...] | None = None) -> None:
         """Put ``new`` where the statement of ``place`` stands.
 
-        A sequence put into a sequence is merged with it.
+        A sequence put into a sequence is merged with it.  ``gone`` are the loops and blocks that vanish,
+        where the caller knows.
         """
         old = place.node
         if old is new:
@@ -232,7 +233,10 @@ class ScheduleState:
         if type(new) is For and type(old) is For and new.body is old.body and new.loop_var is old.loop_var:
             place.node = new  # only the header changed
             return
-        _patch(index, old, new, parent, slot, home)
+        _patch(index, new, parent, slot, home, old if gone is None else None)
+        if gone:
+            for token in gone:
+                del index[token]
 
     def _drop_facts(self, home: FunctionState, place: StmtSRef) -> None:
         facts = home.facts
@@ -278,9 +282,10 @@ def _is_below(place: StmtSRef, top: StmtSRef) -> bool:
 
 
 def _patch(
-    index: Index, old: Stmt, new: Stmt, parent: StmtSRef | None, slot: int, home: FunctionState
+    index: Index, new: Stmt, parent: StmtSRef | None, slot: int, home: FunctionState, old: Stmt | None
 ) -> None:
-    """Bring the index from ``old`` to ``new``; subtrees that were indexed before are not entered."""
+    """Bring the index to ``new``; subtrees that were indexed before are not entered.  What vanished with
+    ``old`` is taken out."""
     live = set()
     stack: list[tuple[Any, StmtSRef | None, int]] = [(new, parent, slot)]
     while stack:
@@ -320,7 +325,8 @@ def _patch(
             if t is BlockRealize and type(before) is BlockRealize and before.block is s.block:
                 continue
         stack.append((s.body if t is For else s.block.body, place, 0))
-    # What vanished.
+    if old is None:
+        return
     below: list[Any] = [old]
     while below:
         s = below.pop()

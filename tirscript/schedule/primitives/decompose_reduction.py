@@ -414,7 +414,7 @@ def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
     for p in plan.path:
         update = with_child(p.node, slot, update)
         slot = p.seq_index
-    state.replace(plan.loop, seq(nest, update))
+    state.replace(plan.loop, seq(nest, update), ())
     return BlockRV(init_label, home.name)
 
 

@@ -40,7 +40,7 @@ from tirscript.ir.visitor import free_vars
 
 from ..control import check_stays
 from ..errors import BadValue, Refusal, describe
-from ..names import free_name, names_around, names_inside
+from ..names import new_names
 from ..refs import LoopRV, StmtSRef
 from ..resolve import loop_place
 from ..rewriting import Rewriter, put
@@ -145,10 +145,54 @@ def rewrite(state: ScheduleState, plan: Plan) -> LoopRV:
     top = places[0]
     loops: list[For] = [p.node for p in places]
     inner = loops[-1].body
-    taken = names_around(top)
-    names_inside(inner, taken)
+    (name,) = new_names(top, inner, ["_".join([f.loop_var.name for f in loops]) + "_fused"])
+    made = _constant(loops, name)
+    var, total, values = _general(loops, name) if made is None else made
+    body = Rewriter(values, fold=folder(var, total)).statement(inner)
+    new = For(var, const_int(0, var.dtype), total, loops[0].kind, body, "", NONE, None, loops[0].span)
+    state.replace(top, new, tuple([f.loop_var for f in loops]))
+    return LoopRV(var, top.home.name)
+
+
+Fused = tuple[Var, Any, dict[Var, Expr]]
+
+
+def _constant(loops: list[For], name: str) -> Fused | None:
+    """The new variable, its extent and the values of the old ones, for loops from 0 of constant extent."""
+    dtype = loops[0].loop_var.dtype
+    total = 1
+    for f in loops:
+        low, extent = f.min, f.extent
+        if type(extent) is not IntImm or type(low) is not IntImm or f.step is not None:
+            return None
+        if low.value != 0 or extent.value < 1 or f.loop_var.dtype != dtype:
+            return None
+        total *= extent.value
+    if total > 1 << 31:
+        return None
+    var = Var(name, dtype)
+    values: dict[Var, Expr] = {}
+    weight = 1  # the product of the extents further in
+    for f in reversed(loops):
+        extent = f.extent.value  # type: ignore[attr-defined]
+        if extent == 1:
+            values[f.loop_var] = const_int(0, dtype) if total > 1 else var
+            continue
+        part: Expr = var
+        whole = weight * extent
+        if whole != total:
+            part = FloorMod(part, const_int(whole, dtype))
+        if weight != 1:
+            part = FloorDiv(part, const_int(weight, dtype))
+        values[f.loop_var] = part
+        weight = whole
+    return var, const_int(total, dtype), values
+
+
+def _general(loops: list[For], name: str) -> Fused:
+    """The same for any loops."""
     dtype = _dtype(loops)
-    var = Var(free_name("_".join([f.loop_var.name for f in loops]) + "_fused", taken), dtype)
+    var = Var(name, dtype)
     counts = [_count(f, dtype) for f in loops]
     values: dict[Var, Expr] = {}
     weight: Any = None  # the product of the extents further in
@@ -160,13 +204,11 @@ def rewrite(state: ScheduleState, plan: Plan) -> LoopRV:
         if unit and len(loops) > 1:
             part = const_int(0, dtype)
         elif weight is None:
-            if n:
+            if n and not _rest_unit(counts, n):
                 part = FloorMod(var, count)
         else:
             whole = _times(count, weight, dtype)
             part = FloorDiv(FloorMod(var, whole) if n and not _rest_unit(counts, n) else var, weight)
-        if weight is None and n and _rest_unit(counts, n) and not unit:
-            part = var
         parts.append(part)
         if not unit:
             weight = count if weight is None else _times(count, weight, dtype)
@@ -179,12 +221,7 @@ def rewrite(state: ScheduleState, plan: Plan) -> LoopRV:
         if not (type(f.min) is IntImm and f.min.value == 0):
             part = Add(part, put(f.min, values))
         values[f.loop_var] = part
-    total: Any = weight if weight is not None else const_int(1, dtype)
-    body = Rewriter(values, fold=folder(var, total)).statement(inner)
-    span = loops[0].span
-    new = For(var, const_int(0, dtype), total, loops[0].kind, body, "", NONE, None, span)
-    state.replace(top, new)
-    return LoopRV(var, top.home.name)
+    return var, weight if weight is not None else const_int(1, dtype), values
 
 
 def _rest_unit(counts: list[Any], n: int) -> bool:

@@ -35,7 +35,7 @@ from tirscript.ir.expr import IntImm, Var
 from tirscript.ir.stmt import For
 from tirscript.ir.visitor import free_vars
 
-from ..control import check_stays
+from ..control import check_stays, escapes
 from ..errors import BadValue, Refusal, describe
 from ..legality import check_iterations_independent, check_reorder
 from ..refs import StmtSRef
@@ -99,10 +99,12 @@ def check(state: ScheduleState, ordered_loops: tuple[Any, ...]) -> Plan:
     chain: list[For] = []
     s: Any = top.node
     left = len(places)
+    kinds = False
     while True:
         if type(s) is not For:
             _broken(top, chain, places, s)
         chain.append(s)
+        kinds = kinds or s.kind in _WORDS
         if s.loop_var in wanted:
             left -= 1
             if not left:
@@ -112,9 +114,10 @@ def check(state: ScheduleState, ordered_loops: tuple[Any, ...]) -> Plan:
     order: list[For] = [next(given).node if f.loop_var in wanted else f for f in chain]
     _check_bounds(top, chain, order)
     if state.enable_check:
-        check_stays(StmtSRef(chain[-1], None, 0, top.home), "reordered", "break", "return")
+        if escapes(chain[-1].body):
+            check_stays(StmtSRef(chain[-1], None, 0, top.home), "reordered", "break", "return")
         check_reorder(top, chain, order)
-        if any(f.kind in _WORDS for f in chain):
+        if kinds:
             _check_kinds(top, chain, order)
     return Plan(top, chain, order)
 
@@ -192,12 +195,16 @@ def _check_kinds(top: StmtSRef, chain: list[For], order: list[For]) -> None:
 
 def rewrite(state: ScheduleState, plan: Plan) -> None:
     """Nest the loops in the new order."""
-    if all(a is b for a, b in zip(plan.chain, plan.order, strict=True)):
+    chain = plan.chain
+    for n, s in enumerate(plan.order):
+        if s is not chain[n]:
+            break
+    else:
         return
-    body = plan.chain[-1].body
+    body = chain[-1].body
     for s in reversed(plan.order):
         body = For(s.loop_var, s.min, s.extent, s.kind, body, s.thread, s.annotations, s.step, s.span)
-    state.replace(plan.place, body)
+    state.replace(plan.place, body, ())
 
 
 KIND = InstructionKind("Reorder", "reorder", ("ordered_loops",), check, rewrite, variadic=True)

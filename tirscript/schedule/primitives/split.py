@@ -35,14 +35,14 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.ir.dtype import bounds as dtype_bounds
-from tirscript.ir.expr import LT, Add, Expr, FloorDiv, IntImm, Mul, Var, const_int
+from tirscript.ir.expr import LT, Add, Cast, Expr, FloorDiv, IntImm, Mul, Var, const_int
 from tirscript.ir.ops import ceildiv
 from tirscript.ir.stmt import NONE, For
 
 from ..cells import form_of
 from ..control import check_stays
 from ..errors import BadArgument, BadValue, Refusal
-from ..names import free_name, names_around, names_inside
+from ..names import new_names
 from ..prove import divides, holds, same
 from ..refs import LoopRV, StmtSRef
 from ..resolve import integer, loop_place
@@ -247,31 +247,35 @@ def rewrite(state: ScheduleState, plan: Plan) -> list[LoopRV]:
     var = s.loop_var
     dtype = var.dtype
     extents = plan.extents
-    taken = names_around(place)
-    names_inside(s.body, taken)
-    if all(type(e) is IntImm for e in extents):
+    total = 1
+    for e in extents:
+        if type(e) is not IntImm:
+            total = 0
+            break
+        total *= e.value
+    if total > 1 << 31 and dtype != "int64":
         # A rounded-up product may leave the dtype; the indices are then computed wider.
-        total = 1
-        for e in extents:
-            total *= e.value  # type: ignore[attr-defined]
-        if total - 1 > dtype_bounds(dtype)[1] and dtype != "int64":
-            return _wide(state, plan, taken)
+        if total - 1 > dtype_bounds(dtype)[1]:
+            return _wide(state, plan)
     base = var.name
-    news = [Var(free_name(f"{base}_{n}", taken), dtype) for n in range(len(extents))]
-    index = _index(news, extents, plan.keep_unit, dtype)
+    names = new_names(place, s.body, [f"{base}_{n}" for n in range(len(extents))])
+    news = [Var(name, dtype) for name in names]
+    index = _constant_index(news, extents, dtype) if total and plan.keep_unit else None
+    if index is None:
+        index = _index(news, extents, plan.keep_unit, dtype)
     value, guard = _value_and_guard(s, index, plan)
     _finish(state, plan, news, {var: value}, guard)
-    return [LoopRV(v, place.home.name) for v in news]
+    name = place.home.name
+    return [LoopRV(v, name) for v in news]
 
 
-def _wide(state: ScheduleState, plan: Plan, taken: set[str]) -> list[LoopRV]:
-    from tirscript.ir.expr import Cast
-
+def _wide(state: ScheduleState, plan: Plan) -> list[LoopRV]:
     place = plan.place
     s: For = place.node
     extents: list[Any] = [const_int(e.value, "int64") for e in plan.extents]  # type: ignore[attr-defined]
     plan = Plan(place, const_int(plan.count.value, "int64"), extents, plan.guard, plan.keep_unit)  # type: ignore[attr-defined]
-    news = [Var(free_name(f"{s.loop_var.name}_{n}", taken), "int64") for n in range(len(extents))]
+    names = new_names(place, s.body, [f"{s.loop_var.name}_{n}" for n in range(len(extents))])
+    news = [Var(name, "int64") for name in names]
     index = _index(news, extents, plan.keep_unit, "int64")
     guard = LT(index, plan.count) if plan.guard else None
     narrow: Expr = Cast(s.loop_var.dtype, index)
@@ -280,8 +284,21 @@ def _wide(state: ScheduleState, plan: Plan, taken: set[str]) -> list[LoopRV]:
     return [LoopRV(v, place.home.name) for v in news]
 
 
+def _constant_index(news: list[Var], extents: list[Any], dtype: str) -> Expr:
+    """``i_0 * 12 + i_1 * 4 + i_2``"""
+    weight = 1
+    terms: list[Expr] = []
+    for n in range(len(news) - 1, -1, -1):
+        terms.append(news[n] if weight == 1 else Mul(news[n], const_int(weight, dtype)))
+        weight *= extents[n].value
+    out = terms.pop()
+    while terms:
+        out = Add(out, terms.pop())
+    return out
+
+
 def _index(news: list[Var], extents: list[Any], keep_unit: bool, dtype: str) -> Expr:
-    """``i_0 * (b * c) + i_1 * c + i_2``"""
+    """The same for any extents; unit ones are left out if they need not be kept."""
     weight: Any = None
     terms: list[Expr] = []
     for v, e in zip(reversed(news), reversed(extents), strict=True):
@@ -335,7 +352,7 @@ def _finish(
         ):
             here = kind
         body = For(news[n], zero, plan.extents[n], here, body, "", NONE, None, s.span)
-    state.replace(place, body)
+    state.replace(place, body, (s.loop_var,))
 
 
 def bounded(predicate: Any, var: Var, extent: int, place: StmtSRef) -> bool:
