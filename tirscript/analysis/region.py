@@ -9,6 +9,7 @@ from tirscript.arith.exact import TRANSPARENT
 from tirscript.arith.linear import (
     Atom,
     AtomKey,
+    ConstantRange,
     Linear,
     NotLinear,
     atom_mentions,
@@ -283,7 +284,7 @@ class Bounder:
         if self.proves(b - a):
             return b if largest else a
         cls = Max if largest else Min
-        made = make_atom(cls, (frozenset((a.key(), b.key())),), cls(a.to_expr(dtype), b.to_expr(dtype)))
+        made = make_atom(cls, (frozenset((a.key(), b.key())),), cls(a.written(dtype), b.written(dtype)))
         return Linear({made: 1})
 
     def is_positive(self, lin: Linear) -> bool:
@@ -343,7 +344,7 @@ def floordiv(a: Linear, divisor: Linear, dtype: str) -> Linear:
         if not rest:
             return Linear(out, a.const // c)
         inside = Linear(rest, a.const % c)
-        made = make_atom(FloorDiv, (inside.key(), c), FloorDiv(inside.to_expr(dtype), const_int(c, dtype)))
+        made = make_atom(FloorDiv, (inside.key(), c), FloorDiv(inside.written(dtype), const_int(c, dtype)))
         return Linear({**out, made: 1}, a.const // c)
     # n * x + r with 0 <= r < n is not decided here, but n * x - 1 is x - 1.
     (symbol, k), *more = divisor.terms.items()
@@ -361,7 +362,7 @@ def floordiv(a: Linear, divisor: Linear, dtype: str) -> Linear:
                 rest_terms = rest_terms.plus(Linear({x: 1}), c)
         if rest_terms.is_const and rest_terms.const in (0, -1):
             return quotient.shift(rest_terms.const)
-    made = make_atom(FloorDiv, (a.key(), divisor.key()), FloorDiv(a.to_expr(dtype), divisor.to_expr(dtype)))
+    made = make_atom(FloorDiv, (a.key(), divisor.key()), FloorDiv(a.written(dtype), divisor.written(dtype)))
     return Linear({made: 1})
 
 
@@ -450,7 +451,7 @@ def evaluate(
             if lanes is not None:
                 first, last = (first, last + lanes) if lanes.const >= 0 else (first + lanes, last)
             out.append(Dim(bounder.bound(first, False), bounder.bound(last, True)))
-        except (_Unknown, NotLinear):
+        except (_Unknown, NotLinear, ConstantRange):
             out.append(_whole(size))
     return tuple(out)
 
@@ -483,8 +484,11 @@ class Hull:
             return _whole(size)
         first = x.min.dtype if x is not None else dtype
         compare = Bounder((), (), self.keep, _shape_vars(self.buffer))
-        low = compare.extreme(low_a, low_b, False, first)
-        high = compare.extreme(high_a, high_b, True, first)
+        try:
+            low = compare.extreme(low_a, low_b, False, first)
+            high = compare.extreme(high_a, high_b, True, first)
+        except ConstantRange:
+            return _whole(size)
         if low is low_a and high is high_a:
             return a
         if low is low_b and high is high_b:
@@ -504,7 +508,10 @@ def box_region(buffer: Buffer, box: Box) -> BufferRegion:
             continue
         assert d.low is not None and d.high is not None
         dtype = _dtype_of(d.low) or _dtype_of(d.high) or size.dtype
-        ranges.append(Range(d.low.to_expr(dtype), (d.high - d.low).shift(1).to_expr(dtype)))
+        try:
+            ranges.append(Range(d.low.written(dtype), (d.high - d.low).shift(1).written(dtype)))
+        except ConstantRange:
+            ranges.append(Range(const_int(0, size.dtype), size))
     return BufferRegion(buffer, tuple(ranges))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -46,9 +47,22 @@ from tirscript.ir.op import OPS, effect_of
 from . import bounds
 from .exact import TRANSPARENT, is_exact
 from .facts import Facts
-from .linear import AtomKey, Linear, NotLinear, key_of, make_atom, multiply, same, size_of, to_linear
+from .linear import (
+    AtomKey,
+    ConstantRange,
+    Linear,
+    NotLinear,
+    key_of,
+    make_atom,
+    multiply,
+    same,
+    size_of,
+    to_linear,
+)
 from .rules import cast as cast_rules
 from .rules import compare, data, div, floats, logic, minmax, mod, select, trunc
+
+DEEP = 200_000
 
 
 class Turned:
@@ -98,8 +112,13 @@ class Analyzer(Facts):
         try:
             return self._expr(self._visit(e), e)
         except RecursionError:
-            with deep_recursion():
-                return self._expr(self._visit(e), e)
+            if sys.getrecursionlimit() >= DEEP:
+                raise
+            with deep_recursion(DEEP):
+                return self.simplify(e)
+        except ConstantRange:
+            # The whole cannot be written down: its parts are simplified.
+            return e.map_children(self.simplify)
 
     def linear(self, e: Expr) -> Linear | None:
         """The simplified normal form of an exact scalar integer; None for anything else."""
@@ -113,8 +132,12 @@ class Analyzer(Facts):
         try:
             out = self._visit(e)
         except RecursionError:
-            with deep_recursion():
-                out = self._visit(e)
+            if sys.getrecursionlimit() >= DEEP:
+                raise
+            with deep_recursion(DEEP):
+                return self.linear(e)
+        except ConstantRange:
+            return to_linear(e)
         return out if type(out) is Linear else None
 
     # ---- the visitor: a Linear for what is exact, an Expr (or Turned) for the rest
@@ -122,7 +145,7 @@ class Analyzer(Facts):
     def _expr(self, out: Any, e: Expr) -> Expr:
         t = type(out)
         if t is Linear:
-            return self._shorter(out.to_expr(e.dtype), e)
+            return self._shorter(out.written(e.dtype), e)
         return out.expr if t is Turned else out  # type: ignore[no-any-return]
 
     def _shorter(self, new: Any, e: Any) -> Expr:

@@ -72,6 +72,10 @@ class NotLinear(Exception):
     """The expression holds data, or is no scalar integer."""
 
 
+class ConstantRange(ValueError):
+    """A constant of a normal form does not fit the dtype that it should be written in."""
+
+
 class Linear:
     """``const + sum(coefficient * atom)`` over the integers.  Treat it as immutable.
 
@@ -149,6 +153,18 @@ class Linear:
         """An expression of this value, terms in the order in which they were seen."""
         return linear_expr(self, dtype)
 
+    def written(self, dtype: str = "int32") -> Expr:
+        """``to_expr``, but ConstantRange is raised where a constant does not fit the dtype: the expression
+        could not be printed and read back.
+        """
+        most = dtype_bounds(dtype)[1]
+        if abs(self.const) > most:
+            raise ConstantRange
+        for k in self.terms.values():
+            if abs(k) > most:
+                raise ConstantRange
+        return linear_expr(self, dtype)
+
     def __repr__(self) -> str:
         parts = []
         for atom, k in self.terms.items():
@@ -201,7 +217,7 @@ def linear_expr(lin: Linear, dtype: str) -> Expr:
             groups.setdefault(e.dtype, []).append((e, k))
             continue
         if first is None and k > 0:
-            first = e if k == 1 else Mul(e, const_int(k, dtype))
+            first = _times(e, k, dtype)
         else:
             later.append((e, k))
     if groups:
@@ -239,12 +255,24 @@ def _constant(value: int, dtype: str) -> Expr:
     return product if r == 0 else Add(product, const_int(sign * r, dtype))
 
 
+def _times(e: Expr, k: int, dtype: str) -> Expr:
+    """``e * k``; a factor that does not fit is taken apart."""
+    if k == 1:
+        return e
+    most = dtype_bounds(dtype)[1]
+    if abs(k) <= most:
+        return Mul(e, const_int(k, dtype))
+    q, r = divmod(abs(k), most)
+    large = _times(Mul(e, const_int(most if k > 0 else -most, dtype)), q, dtype)
+    return large if r == 0 else Add(large, Mul(e, const_int(r if k > 0 else -r, dtype)))
+
+
 def _sum(first: Expr | None, later: list[tuple[Expr, int]], const: int, dtype: str) -> Expr:
     out = first
     if out is None:
         for n, (e, k) in enumerate(later):
             if k > 0:
-                out = e if k == 1 else Mul(e, _constant(k, dtype))
+                out = _times(e, k, dtype)
                 later = later[:n] + later[n + 1 :]
                 break
     for e, k in later:
@@ -254,10 +282,9 @@ def _sum(first: Expr | None, later: list[tuple[Expr, int]], const: int, dtype: s
             elif dtype_bounds(dtype)[0] == 0:
                 out = const_int(0, dtype)
             else:
-                out = Mul(e, _constant(k, dtype))
+                out = _times(e, k, dtype)
                 continue
-        size = abs(k)
-        term = e if size == 1 else Mul(e, _constant(size, dtype))
+        term = _times(e, abs(k), dtype)
         out = Add(out, term) if k > 0 else Sub(out, term)
     if out is None:
         return _constant(const, dtype)

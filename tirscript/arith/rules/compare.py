@@ -111,10 +111,10 @@ def _build(kind: Any, d: Linear, dtype: str) -> Expr:
     left = {x: k for x, k in d.terms.items() if k > 0}
     right = {x: -k for x, k in d.terms.items() if k < 0}
     if not left:
-        return _flip(kind)(Linear(right).to_expr(dtype), Linear({}, d.const).to_expr(dtype))  # type: ignore[no-any-return]
+        return _flip(kind)(Linear(right).written(dtype), Linear({}, d.const).written(dtype))  # type: ignore[no-any-return]
     if right and d.const > 0:
-        return kind(Linear(left, d.const).to_expr(dtype), Linear(right).to_expr(dtype))  # type: ignore[no-any-return]
-    return kind(Linear(left).to_expr(dtype), Linear(right, -d.const).to_expr(dtype))  # type: ignore[no-any-return]
+        return kind(Linear(left, d.const).written(dtype), Linear(right).written(dtype))  # type: ignore[no-any-return]
+    return kind(Linear(left).written(dtype), Linear(right, -d.const).written(dtype))  # type: ignore[no-any-return]
 
 
 _TURNED: dict[type, type] = {LT: GT, LE: GE, GT: LT, GE: LE, EQ: EQ, NE: NE}

@@ -65,7 +65,7 @@ def ring(cx: Analyzer, leaves: list[tuple[Expr, int]], const: int, count: int, d
     kept = {a: wrap(k, dtype) for a, k in terms.items() if k % (1 << bits)}
     if len(kept) + (const != 0) >= count:
         return None
-    return Linear(kept, const).to_expr(dtype)
+    return Linear(kept, const).written(dtype)
 
 
 def _other(cx: Analyzer, t: Any, a: Expr, b: Expr, dtype: str) -> Expr | None:

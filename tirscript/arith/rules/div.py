@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
+from tirscript.ir.dtype import bounds as dtype_bounds
 from tirscript.ir.expr import FloorDiv, FloorMod
 
 from ..bounds import range_of_linear
@@ -28,7 +29,7 @@ def floordiv(cx: Analyzer, a: Linear, b: Linear, dtype: str) -> Linear:
 
 
 def atom(a: Linear, b: Linear, dtype: str) -> Linear:
-    made = make_atom(FloorDiv, (a.key(), b.key()), FloorDiv(a.to_expr(dtype), b.to_expr(dtype)), (a, b))
+    made = make_atom(FloorDiv, (a.key(), b.key()), FloorDiv(a.written(dtype), b.written(dtype)), (a, b))
     return Linear({made: 1})
 
 
@@ -68,7 +69,8 @@ def small(cx: Analyzer, a: Linear, c: int, dtype: str) -> Linear:
         # (x // d + r) // c == (x + r * d) // (d * c)
         if k == 1 and isinstance(x_atom, Atom) and x_atom[0] is FloorDiv:
             inside, d = x_atom.parts()
-            if d is not None and d.is_const and d.const > 0 and inside is not None:
+            most = dtype_bounds(dtype)[1]
+            if d is not None and d.is_const and 0 < d.const <= most // c and inside is not None:
                 return by_constant(cx, inside.shift(a.const * d.const), d.const * c, dtype)
     # A difference: quotients of a larger one, n * x - 1 and the like, are found by the bounds of the rest.
     return atom(a, Linear({}, c), dtype)

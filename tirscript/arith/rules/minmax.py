@@ -35,5 +35,5 @@ def _extreme(cx: Analyzer, a: Linear, b: Linear, dtype: str, cls: Any) -> Linear
                 if x is not None and c is not None and c.is_const:
                     bound = min(c.const, other.const) if cls is Min else max(c.const, other.const)
                     return _extreme(cx, x, Linear({}, bound), dtype, cls)
-    made = make_atom(cls, (frozenset((a.key(), b.key())),), cls(a.to_expr(dtype), b.to_expr(dtype)), (a, b))
+    made = make_atom(cls, (frozenset((a.key(), b.key())),), cls(a.written(dtype), b.written(dtype)), (a, b))
     return Linear({made: 1})

@@ -28,7 +28,7 @@ def floormod(cx: Analyzer, a: Linear, b: Linear, dtype: str) -> Linear:
 
 
 def atom(a: Linear, b: Linear, dtype: str) -> Linear:
-    made = make_atom(FloorMod, (a.key(), b.key()), FloorMod(a.to_expr(dtype), b.to_expr(dtype)), (a, b))
+    made = make_atom(FloorMod, (a.key(), b.key()), FloorMod(a.written(dtype), b.written(dtype)), (a, b))
     return Linear({made: 1})
 
 

@@ -41,7 +41,7 @@ def truncdiv(cx: Analyzer, a: Linear, b: Linear, dtype: str) -> Linear:
     signs = _signs(cx, a, b)
     if signs is not None:
         return floordiv(cx, a.scale(signs[0]), b.scale(signs[1]), dtype).scale(signs[0] * signs[1])
-    made = make_atom(Div, (a.key(), b.key()), Div(a.to_expr(dtype), b.to_expr(dtype)), (a, b))
+    made = make_atom(Div, (a.key(), b.key()), Div(a.written(dtype), b.written(dtype)), (a, b))
     return Linear({made: 1})
 
 
@@ -56,5 +56,5 @@ def truncmod(cx: Analyzer, a: Linear, b: Linear, dtype: str) -> Linear:
     signs = _signs(cx, a, b)
     if signs is not None:
         return floormod(cx, a.scale(signs[0]), b.scale(signs[1]), dtype).scale(signs[0])
-    made = make_atom(Mod, (a.key(), b.key()), Mod(a.to_expr(dtype), b.to_expr(dtype)), (a, b))
+    made = make_atom(Mod, (a.key(), b.key()), Mod(a.written(dtype), b.written(dtype)), (a, b))
     return Linear({made: 1})
