@@ -193,3 +193,22 @@ def test_accesses_that_are_certainly_outside_are_refused():
             ts.build(outside, target)
         assert "A" in str(caught.value)
         assert "8" in str(caught.value)
+
+
+@pytest.mark.parametrize("target", ["llvm", "python"])
+def test_a_program_that_is_not_well_formed_is_named_as_that(target):
+    broken = hidden.replace(body=hidden.body.body)  # the loop variable is not defined
+    with pytest.raises(TirscriptError, match="`i` is not defined") as caught:
+        ts.build(broken, target)
+    assert caught.value.code != "internal"
+
+
+def test_defects_are_owned(monkeypatch):
+    import tirscript.lowering
+
+    def fail(*_):
+        raise KeyError("x")
+
+    monkeypatch.setattr(tirscript.lowering, "lower_module", fail)
+    with pytest.raises(TirscriptError, match="internal error while building `twice`: KeyError"):
+        ts.build(twice)

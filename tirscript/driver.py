@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tirscript.diagnostics import NotYetError, TargetError, TirscriptError
@@ -53,7 +54,8 @@ def lower(
 
     mod = _snapshot(func_or_mod, name, "lower")
     chosen = _target(target)
-    return lower_module(mod, chosen if chosen is not None else _of_functions(mod), stop_after)
+    with _faults_of(mod, "lowering"):
+        return lower_module(mod, chosen if chosen is not None else _of_functions(mod), stop_after)
 
 
 def build(
@@ -96,13 +98,35 @@ def build(
         mod.update_func(key, only.with_attr("global_symbol", key))
     from tirscript.analysis.verify import check_bounds
 
-    for func in mod.functions.values():
-        check_bounds(func)
-    built = [_BUILDERS[t.kind](_part(mod, names), t) for t, names in groups.items()]
+    with _faults_of(mod, "building"):
+        for func in mod.functions.values():
+            check_bounds(func)
+        built = [_BUILDERS[t.kind](_part(mod, names), t) for t, names in groups.items()]
     return built[0] if len(built) == 1 else _joined(built)
 
 
 compile = build
+
+
+@contextlib.contextmanager
+def _faults_of(mod: IRModule, what: str) -> Iterator[None]:
+    """Say what is wrong with a program that the passes stumble over, and own up where it is none."""
+    try:
+        yield
+    except (TirscriptError, KeyboardInterrupt, MemoryError):
+        raise
+    except Exception as e:
+        from tirscript.ir.verify import verify
+
+        faults = verify(mod)
+        if faults:
+            raise faults[0] from None
+        names = ", ".join([f"`{n}`" for n in mod.names()])
+        raise TirscriptError(
+            f"internal error while {what} {names}: {type(e).__name__}: {e}",
+            code="internal",
+            hint="this is a defect of tirscript: please report the program",
+        ) from e
 
 
 def _snapshot(func_or_mod: Any, name: Any, what: str) -> IRModule:
