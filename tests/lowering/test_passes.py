@@ -1,7 +1,9 @@
 """Each pass against a program written by hand."""
 
+import numpy as np
 import pytest
 
+import tirscript as ts
 from tirscript.diagnostics import LowerError, NotYetError
 from tirscript.ir.equal import assert_structural_equal
 from tirscript.ir.function import PrimFunc
@@ -552,3 +554,33 @@ def test_threads_that_exchange_values_are_refused():
         lower_function(before)
     assert "`S` in shared memory" in str(caught.value)
     assert 'for t in T.thread_binding(8, thread="threadIdx.x"):' in str(caught.value)
+
+
+def test_a_vectorized_loop_that_is_left_early_runs_in_order():
+    @T.prim_func
+    def before(A: T.Buffer((8,), "int32")):
+        for i in range(8):
+            if A[i] > 4:
+                break
+            A[i] = 0
+
+    assert isinstance(before.body, For)
+    vectorized = before.replace(body=before.body.replace(kind="vectorized"))
+    assert_structural_equal(lower_function(vectorized), lower_function(before))
+
+
+def test_views_of_another_dtype_keep_lanes_apart():
+    @T.prim_func
+    def before(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int16")):
+        for i in T.vectorized(8):
+            S_data = T.allocate([1], "int32", "global")
+            S = T.decl_buffer((1,), "int32", data=S_data)
+            H = T.decl_buffer((2,), "int16", data=S_data)
+            S[0] = A[i]
+            O[i] = H[0]
+
+    after = lower_function(before)
+    assert kinds(after) == ["serial"]
+    a, o = np.arange(8, dtype="int32") * 70000, np.zeros(8, "int16")
+    ts.build(before)(a, o)
+    np.testing.assert_array_equal(o, a.view("int16")[::2])
