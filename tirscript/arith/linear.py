@@ -157,8 +157,8 @@ class Linear:
         """``to_expr``, but ConstantRange is raised where a constant does not fit the dtype: the expression
         could not be printed and read back.
         """
-        most = dtype_bounds(dtype)[1]
-        if abs(self.const) > most:
+        least, most = dtype_bounds(dtype)
+        if abs(self.const) > most and (self.terms or not least <= self.const <= most):
             raise ConstantRange
         for k in self.terms.values():
             if abs(k) > most:
