@@ -193,8 +193,9 @@ class Programs(Expressions):
             self.several,
         ]
         kinds += [self.while_, self.allocation, self.view, self.assertion]
+        kinds += [self.opaque_block, self.matched]
         if not self.executable:
-            kinds += [self.evaluate, self.attribute, self.opaque_block, self.matched]
+            kinds += [self.evaluate, self.attribute]
         return self.pick(kinds)()  # type: ignore[no-any-return]
 
     def several(self) -> Stmt:
@@ -324,8 +325,6 @@ class Programs(Expressions):
         bases = [
             b for b in self.scope.buffers if not b.strides and all(isinstance(n, IntImm) for n in b.shape)
         ]
-        if self.executable:
-            bases = [b for b in bases if b in self.inputs]
         if not bases:
             return self.store()
         base = self.pick(bases)
