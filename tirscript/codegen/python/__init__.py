@@ -6,6 +6,8 @@ It is the readable meaning of a program, blocks included, and the oracle of the 
 from __future__ import annotations
 
 import ast
+import itertools
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -53,7 +55,7 @@ def compile_python(
 
     source = to_python(func_or_mod, checked=checked)
     space: dict[str, Any] = {"__name__": "tirscript.generated"}
-    file = f"<python target {next(_counter)}>"
+    file = f"<python target {next(_count)}>"
     try:
         with deep_recursion():
             code = compile(source, file, "exec")
@@ -73,23 +75,19 @@ def compile_python(
     return {name: runner(space[python]) for name, python in _names(func_or_mod).items()}
 
 
-class _Counter:
-    def __init__(self) -> None:
-        self.value = 0
-
-    def __next__(self) -> int:
-        self.value += 1
-        return self.value
-
-
-_counter = _Counter()
+_count = itertools.count(1)
+_KEPT = 256
+_shown: deque[str] = deque()
 
 
 def _remember(file: str, source: str) -> None:
-    """Let debuggers and tracebacks show the generated lines."""
+    """Let debuggers and tracebacks show the generated lines, of the programs compiled last."""
     import linecache
 
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    _shown.append(file)
+    if len(_shown) > _KEPT:
+        linecache.cache.pop(_shown.popleft(), None)
 
 
 def _functions(func_or_mod: PrimFunc | IRModule) -> list[tuple[str, PrimFunc]]:
