@@ -360,6 +360,9 @@ def fresh_copy(root: N) -> N:
                     if type(v) is Var and v not in variables:
                         variables[v] = v.replace()
 
+    if not (variables or labels or own) and not isinstance(root, PrimFunc):
+        return root  # defines nothing
+
     def var(e: Any) -> Any:
         return variables.get(e, e) if type(e) is Var else e.map_children(var)
 
