@@ -234,3 +234,15 @@ def test_tracebacks_show_generated_lines() -> None:
         compile_python(f)["f"](np.zeros(4, "int32"), 9)
     last = traceback.extract_tb(raised.value.__traceback__)[-1]
     assert linecache.getline(last.filename, last.lineno or 0).strip() == "A[n] = 1"
+
+
+def test_without_astor_the_source_means_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.14 has no more what astor needs: `ast.unparse` writes the text there."""
+    from types import SimpleNamespace
+
+    from tirscript.codegen.python import build
+
+    by_astor = to_python(ts.parse(MM_RELU))
+    monkeypatch.setattr(build, "sys", SimpleNamespace(version_info=(3, 14)))
+    by_unparse = to_python(ts.parse(MM_RELU))
+    assert ast.dump(ast.parse(by_unparse)) == ast.dump(ast.parse(by_astor))
