@@ -152,7 +152,7 @@ class Analyzer(Facts):
         """``new``, or ``e`` with its parts simplified where that is shorter (products multiplied out)."""
         if same(new, e):
             return e  # type: ignore[no-any-return]
-        if size_of(new) <= size_of(e):
+        if self.values or size_of(new) <= size_of(e):
             return new  # type: ignore[no-any-return]
         parts = e.map_children(self.simplify)
         return parts if size_of(parts) < size_of(new) else new  # type: ignore[no-any-return]

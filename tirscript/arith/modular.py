@@ -61,7 +61,8 @@ def modular_of_atom(cx: Facts, atom: AtomKey) -> Modular:
         return normal(m // e.b.value, r // e.b.value) if m % e.b.value == 0 else ANY
     if kind is FloorMod and type(e.b) is IntImm and e.b.value > 0:
         m, r = modular_of_expr(cx, e.a)
-        return normal(gcd(m, e.b.value), r) if m else (0, r % e.b.value)
+        c = e.b.value
+        return (0, r % c) if m % c == 0 else normal(gcd(m, c), r)
     if kind is Min or kind is Max:
         return join(modular_of_expr(cx, e.a), modular_of_expr(cx, e.b))
     if kind is Select:

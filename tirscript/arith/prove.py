@@ -48,7 +48,7 @@ class _Search:
     def __init__(self, cx: Facts) -> None:
         self.cx = cx
         self.left = BUDGET
-        self.seen: set[Any] = set()
+        self.failed: dict[Any, int] = {}  # with which depth
 
     def prove(self, lin: Linear, depth: int) -> bool:
         if lin.terms:
@@ -61,10 +61,16 @@ class _Search:
         if depth == 0 or self.left <= 0 or (high is not None and high < 0):
             return False
         key = lin.key()
-        if key in self.seen:
+        if self.failed.get(key, 0) >= depth:
             return False
-        self.seen.add(key)
+        self.failed[key] = depth  # while it is looked into, and if nothing is found
         self.left -= 1
+        if self._search(lin, depth):
+            self.failed.pop(key, None)
+            return True
+        return False
+
+    def _search(self, lin: Linear, depth: int) -> bool:
         for atom, k in lin.terms.items():
             if isinstance(atom, Atom):
                 split = self.cases(lin, atom, k)

@@ -8,6 +8,7 @@ from tirscript.ir.expr import FloorMod
 
 from ..bounds import range_of_linear
 from ..linear import Atom, AtomKey, Linear, make_atom
+from ..modular import modular_of_linear
 from .div import divisors, split_terms, take_out
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ def by_constant(cx: Analyzer, a: Linear, c: int, dtype: str) -> Linear:
     low, high = range_of_linear(cx, rest)
     if low is not None and high is not None and low // c == high // c:
         return rest.shift(-(low // c) * c)
+    if cx.moduli:
+        m, r = modular_of_linear(cx, rest)
+        if m % c == 0:
+            return Linear({}, r % c)
     # (g * x + s) % (g * c') == g * (x % c') + s where 0 <= s < g
     for g in divisors(rest, c):
         x_part, s = split_terms(rest, g)
