@@ -22,3 +22,19 @@ def test_round_trip_of_awkward_names(program: PrimFunc) -> None:
     """Names that the printer has to change: the first text gives an equal program, and stays."""
     text = assert_round_trip(program, names=False)
     assert_round_trip(parse(text))
+
+
+def test_names_of_the_script_itself_are_renamed_once() -> None:
+    program = parse(
+        """
+@T.prim_func
+def f(I: T.Buffer((4,), "int32"), cls: T.Buffer((4,), "int32")):
+    for tir in range(4):
+        with T.block("T"):
+            I_1 = T.axis.spatial(4, tir)
+            cls[I_1] = I[I_1]
+"""
+    )
+    text = assert_round_trip(program, names=False)
+    assert "I: T.Buffer" not in text and "cls: T.Buffer" not in text
+    assert assert_round_trip(parse(text)) == text
