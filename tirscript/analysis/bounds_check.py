@@ -16,8 +16,8 @@ from tirscript.ir.stmt import Block, For
 from tirscript.ir.visitor import walk
 
 from .access import Access, accesses, accesses_of
-from .dependence import feasible
 from .finding import Finding, constant, constant_range, text_of, values_text
+from .question import feasible
 from .region import Axis
 
 
