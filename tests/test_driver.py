@@ -1,3 +1,4 @@
+import platform
 import warnings
 
 import numpy as np
@@ -212,3 +213,28 @@ def test_defects_are_owned(monkeypatch):
     monkeypatch.setattr(tirscript.lowering, "lower_module", fail)
     with pytest.raises(TirscriptError, match="internal error while building `twice`: KeyError"):
         ts.build(twice)
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("llvm -mcpu=nonsense", "nonsense"),
+        ("llvm -mattr=+nonsense", "nonsense"),
+        ("llvm -mattr=avx2", "+name or -name"),
+    ],
+)
+def test_a_processor_that_llvm_does_not_know_is_refused(target, words):
+    with pytest.raises(TargetError) as caught:
+        ts.build(twice, target)
+    assert words in str(caught.value)
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="x86 names")
+def test_processors_of_x86():
+    for cpu in ("x86-64", "x86-64-v2", "core2"):
+        np.testing.assert_array_equal(run(ts.build(twice, f"llvm -mcpu={cpu}")), WANT)
+    np.testing.assert_array_equal(run(ts.build(twice, "llvm -mattr=-avx2")), WANT)
+    # 32-bit only: LLVM would end the process.
+    for cpu in ("i386", "pentium4"):
+        with pytest.raises(TargetError):
+            ts.build(twice, f"llvm -mcpu={cpu}")

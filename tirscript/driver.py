@@ -221,8 +221,11 @@ def _build_llvm(mod: IRModule, target: Target) -> Module:
     from tirscript.lowering import lower_module
     from tirscript.lowering.check_supported import check_supported
     from tirscript.runtime import load_llvm
+    from tirscript.runtime.cpus import check_machine
     from tirscript.runtime.jit import Machine
 
+    if not target.get("mtriple"):
+        check_machine(target.mcpu, str(target.get("mattr", "")))
     for func in mod.functions.values():
         check_supported(func)
     lowered = lower_module(mod, target)
