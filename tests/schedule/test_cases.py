@@ -117,3 +117,40 @@ def test_thirty_loops_by_splits() -> None:
     ts.assert_structural_equal(back, sch.mod)
     ts.build(sch.mod)(out := np.zeros(1 << 10, "int32"))
     np.testing.assert_array_equal(out, np.arange(1 << 10))
+
+
+def test_the_example_of_the_language() -> None:
+    func = ts.parse("""
+@T.prim_func
+def f(A: T.Buffer[(18, 8), "float32"], C: T.Buffer((18,), "float32")):
+    for i, k in T.grid(18, 8):
+        with T.block("C"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init(): C[vi] = 0.0
+            C[vi] += A[vi, vk]
+""")
+    sch = Schedule(func)
+    i, k = sch.get_loops("C")
+    i_0, i_1 = sch.split(i, [None, 4])
+    sch.reorder(i_0, k, i_1)
+    sch.vectorize(i_1)
+    assert (
+        sch.mod["f"].script()
+        == """\
+# from tirscript.script import tir as T
+
+@T.prim_func
+def f(A: T.Buffer((18, 8), "float32"), C: T.Buffer((18,), "float32")):
+    # with T.block("root"):
+    for i_0, k in T.grid(5, 8):
+        for i_1 in T.vectorized(4):
+            with T.block("C"):
+                vi = T.axis.spatial(18, i_0 * 4 + i_1)
+                vk = T.axis.reduce(8, k)
+                T.where(i_0 * 4 + i_1 < 18)
+                T.reads(A[vi, vk])
+                T.writes(C[vi])
+                with T.init():
+                    C[vi] = T.float32(0)
+                C[vi] = C[vi] + A[vi, vk]"""
+    )

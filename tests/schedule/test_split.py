@@ -79,6 +79,17 @@ def test_nested_splits_do_not_pile_up_predicates() -> None:
     np.testing.assert_array_equal(run(sch.mod, a, np.zeros(18, "int32")), a + 1)
 
 
+def test_exact_splits_are_multiplied_out() -> None:
+    sch = Schedule(vector(16))
+    outer, inner = sch.split(sch.get_loops("O")[0], [None, 4])
+    sch.split(outer, [2, 2])
+    sch.split(inner, [2, 2])
+    assert "T.axis.spatial(16, i_0_0 * 8 + i_0_1 * 4 + i_1_0 * 2 + i_1_1)" in sch.mod["main"].script()
+    sch.undo(2)
+    sch.split(outer, [None, 3])  # one with a guard is not
+    assert "T.axis.spatial(16, (i_0_0 * 3 + i_0_1) * 4 + i_1)" in sch.mod["main"].script()
+
+
 def test_a_needed_second_predicate_stays() -> None:
     sch = Schedule(vector(18))
     _, inner = sch.split(sch.get_loops("O")[0], [None, 4])

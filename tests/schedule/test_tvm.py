@@ -84,6 +84,24 @@ def fused_parts(sch: Schedule) -> None:
     sch.fuse(i1, j1)
 
 
+def guarded_again(sch: Schedule) -> None:
+    i, _, k = sch.get_loops(sch.get_block("C"))
+    i0, i1 = sch.split(i, [None, 5])
+    sch.split(i1, [None, 3])
+    k0, k1 = sch.split(k, [None, 6])
+    sch.split(k0, [2, 2])
+    sch.split(i0, [2, None])
+    sch.unroll(k1)
+
+
+def split_again(sch: Schedule) -> None:
+    i, j, _ = sch.get_loops(sch.get_block("C"))
+    i0, i1 = sch.split(i, [None, 4])
+    sch.split(i0, [2, None])
+    sch.split(i1, [None, 2])
+    sch.unroll(sch.split(sch.fuse(*sch.split(j, [4, 5])), [None, 10])[1])
+
+
 def decomposed(sch: Schedule) -> None:
     block = sch.get_block("C")
     i, j, k = sch.get_loops(block)
@@ -129,21 +147,25 @@ def symbolic_split(sch: Schedule) -> None:
     sch.reorder(i0, j0, i1, j1)
 
 
+OF_MATMUL = (
+    steps_of_tiling,
+    three_factors,
+    guarded,
+    guarded_again,
+    split_again,
+    fused,
+    fused_three,
+    fused_parts,
+    decomposed,
+    decomposed_outside,
+    annotated,
+)
 CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
-    f.__name__: (program, f)
-    for program, fs in (
-        (
-            matmul,
-            [
-                steps_of_tiling, three_factors, guarded, fused, fused_three, fused_parts, decomposed,
-                decomposed_outside, annotated,
-            ],
-        ),
-        (two_stages, [stages]),
-        (copy_symbolic, [symbolic, symbolic_split]),
-    )
-    for f in fs
-}  # fmt: skip
+    **{f.__name__: (matmul, f) for f in OF_MATMUL},
+    "stages": (two_stages, stages),
+    "symbolic": (copy_symbolic, symbolic),
+    "symbolic_split": (copy_symbolic, symbolic_split),
+}
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from tirscript.ir.expr import (
     Mul,
     Sub,
     Var,
+    const_int,
 )
 from tirscript.ir.stmt import BlockRealize, For, IfThenElse, SeqStmt, Stmt
 from tirscript.ir.visitor import free_vars, substitute
@@ -39,6 +40,37 @@ def put(e: Any, values: Values) -> Any:
     return substitute(e, values)
 
 
+def spread(e: Any, value: Expr, terms: list[tuple[Var, int]]) -> Expr:
+    """``e`` with ``value``, which is the sum of the terms, multiplied out where ``e`` adds or scales it:
+    ``(a * 2 + b) * 4 + c`` is ``a * 8 + b * 4 + c``."""
+    out: list[Expr] = []
+    if not _spread(e, 1, value, terms, out):
+        return e  # type: ignore[no-any-return]
+    total = out[0]
+    for t in out[1:]:
+        total = Add(total, t)
+    return total
+
+
+def _spread(e: Any, k: int, value: Expr, terms: list[tuple[Var, int]], out: list[Expr]) -> bool:
+    if e is value:
+        for v, c in terms:
+            out.append(v if c * k == 1 else Mul(v, const_int(c * k, v.dtype)))
+        return True
+    t = type(e)
+    if t is Add:
+        left = _spread(e.a, k, value, terms, out)
+        count = len(out)
+        right = _spread(e.b, k, value, terms, out)
+        if not right and type(e.b) is Add:
+            out[count:] = [e.b if k == 1 else Mul(e.b, const_int(k, e.dtype))]  # a group of its own stays one
+        return left or right
+    if t is Mul and type(e.b) is IntImm and (e.a is value or k != 1):
+        return _spread(e.a, k * e.b.value, value, terms, out)
+    out.append(e if k == 1 else Mul(e, const_int(k, e.dtype)))
+    return False
+
+
 class Rewriter:
     """One pass below a loop.
 
@@ -47,7 +79,7 @@ class Rewriter:
     values of axes that were more than a variable.
     """
 
-    __slots__ = ("fold", "guard", "implied", "keys", "values")
+    __slots__ = ("fold", "fold_predicates", "guard", "implied", "keys", "values")
 
     def __init__(
         self,
@@ -55,12 +87,14 @@ class Rewriter:
         guard: Expr | None = None,
         implied: Callable[[Expr], bool] | None = None,
         fold: Callable[[Expr], Expr] | None = None,
+        fold_predicates: bool = True,
     ) -> None:
         self.values = values
         self.keys = values.keys()
         self.guard = guard
         self.implied = implied
         self.fold = fold
+        self.fold_predicates = fold_predicates
 
     def value(self, e: Any) -> Any:
         if type(e) is Var:
@@ -126,7 +160,7 @@ class Rewriter:
         if predicate is not TRUE:
             if guard is not None and self.implied is not None and self.implied(predicate):
                 guard = None
-            predicate = self.value(predicate)
+            predicate = self.value(predicate) if self.fold_predicates else put(predicate, self.values)
         if guard is not None:
             if any(_loads(v) for v in values if type(v) is not Var):
                 return self.guarded(s)

@@ -32,6 +32,7 @@ Source: TVM's ``split``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tirscript.ir.dtype import bounds as dtype_bounds
@@ -46,7 +47,7 @@ from ..names import new_names
 from ..prove import divides, holds, same
 from ..refs import LoopRV, StmtSRef
 from ..resolve import integer, loop_place
-from ..rewriting import Rewriter
+from ..rewriting import Rewriter, spread
 from ..state import ScheduleState
 from ..trace import InstructionKind
 
@@ -260,11 +261,20 @@ def rewrite(state: ScheduleState, plan: Plan) -> list[LoopRV]:
     base = var.name
     names = new_names(place, s.body, [f"{base}_{n}" for n in range(len(extents))])
     news = [Var(name, dtype) for name in names]
-    index = _constant_index(news, extents, dtype) if total and plan.keep_unit else None
-    if index is None:
+    fold = None
+    if total and plan.keep_unit:
+        terms = _terms(news, extents)
+        index = _sum(terms, dtype)
+        value, guard = _value_and_guard(s, index, plan)
+        if guard is None and value is index:
+            # An exact split is multiplied out in what was more than the variable.
+            def fold(e: Expr) -> Expr:
+                return spread(e, index, terms)
+
+    else:
         index = _index(news, extents, plan.keep_unit, dtype)
-    value, guard = _value_and_guard(s, index, plan)
-    _finish(state, plan, news, {var: value}, guard)
+        value, guard = _value_and_guard(s, index, plan)
+    _finish(state, plan, news, {var: value}, guard, fold)
     name = place.home.name
     return [LoopRV(v, name) for v in news]
 
@@ -280,20 +290,28 @@ def _wide(state: ScheduleState, plan: Plan) -> list[LoopRV]:
     guard = LT(index, plan.count) if plan.guard else None
     narrow: Expr = Cast(s.loop_var.dtype, index)
     value, _ = _value_and_guard(s, narrow, Plan(place, s.extent, [], False, True))
-    _finish(state, plan, news, {s.loop_var: value}, guard)
+    _finish(state, plan, news, {s.loop_var: value}, guard, None)
     return [LoopRV(v, place.home.name) for v in news]
 
 
-def _constant_index(news: list[Var], extents: list[Any], dtype: str) -> Expr:
-    """``i_0 * 12 + i_1 * 4 + i_2``"""
+def _terms(news: list[Var], extents: list[Any]) -> list[tuple[Var, int]]:
+    """The new variables with their weights, outermost first."""
     weight = 1
-    terms: list[Expr] = []
+    terms: list[tuple[Var, int]] = []
     for n in range(len(news) - 1, -1, -1):
-        terms.append(news[n] if weight == 1 else Mul(news[n], const_int(weight, dtype)))
+        terms.append((news[n], weight))
         weight *= extents[n].value
-    out = terms.pop()
-    while terms:
-        out = Add(out, terms.pop())
+    terms.reverse()
+    return terms
+
+
+def _sum(terms: list[tuple[Var, int]], dtype: str) -> Expr:
+    """``i_0 * 12 + i_1 * 4 + i_2``"""
+    out: Expr | None = None
+    for v, k in terms:
+        term = v if k == 1 else Mul(v, const_int(k, dtype))
+        out = term if out is None else Add(out, term)
+    assert out is not None
     return out
 
 
@@ -330,7 +348,12 @@ def _value_and_guard(s: For, index: Expr, plan: Plan) -> tuple[Expr, Expr | None
 
 
 def _finish(
-    state: ScheduleState, plan: Plan, news: list[Var], values: dict[Var, Expr], guard: Expr | None
+    state: ScheduleState,
+    plan: Plan,
+    news: list[Var],
+    values: dict[Var, Expr],
+    guard: Expr | None,
+    fold: Callable[[Expr], Expr] | None,
 ) -> None:
     place = plan.place
     s: For = place.node
@@ -341,7 +364,7 @@ def _finish(
         def implied(p: Expr) -> bool:
             return plain and type(plan.count) is IntImm and bounded(p, s.loop_var, plan.count.value, place)
 
-    body = Rewriter(values, guard, implied).statement(s.body)
+    body = Rewriter(values, guard, implied, fold, False).statement(s.body)
     last = len(news) - 1
     kind = s.kind
     zero = const_int(0, news[0].dtype)
