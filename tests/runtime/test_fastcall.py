@@ -175,6 +175,27 @@ def test_fast_calls(programs: dict[str, Any], slow_calls: list[Any], kind: str) 
             np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("count", [1, 5, 6, 7, 13, 14, 15, 40])
+@pytest.mark.parametrize("long", [False, True])
+def test_many_arguments(count: int, long: bool, slow_calls: list[Any]) -> None:
+    n, k = Var("n"), Var("k", "int64")
+    ins = [buffer(f"A{i}", n, dtype="int64") for i in range(count - 1)]
+    o = buffer("O", n, 2, dtype="int64")
+    total: Any = k
+    for i, a in enumerate(ins):
+        total = total + load(a, 0) * (i + 1)
+    body = store(o, total, 0, 0)
+    f = build(function([*ins, k, o], loop(n, lambda _: body) if long else body))["f"]
+    assert f.__self__.signature.long is long
+    arrays = [np.array([3 * i + 1], "int64") for i in range(count - 1)]
+    out = z(1, 2, dtype="int64")
+    f(*arrays, 1000, out)
+    assert out[0, 0] == 1000 + sum((3 * i + 1) * (i + 1) for i in range(count - 1)) and not slow_calls
+    if count > 1:
+        with pytest.raises(CallError, match="`n`"):
+            f(*arrays, 1000, z(2, 2, dtype="int64"))
+
+
 def test_pointers(slow_calls: list[Any]) -> None:
     p, o = Var("p", "handle", False), buffer("O", 1, dtype="bool")
     run = build(function([p, o], store(o, Call("bool", "isnullptr", (p,)), 0)))["f"]

@@ -2,8 +2,9 @@
 
 The arguments of all functions are checked by one routine, ``tirscript_arguments``, compiled once per process
 with the layout of objects that was found by looking at probe arrays.  It reads a table of numbers that says
-what a function takes, and fills slots with pointers and numbers.  A small function compiled beside each
-kernel (see ``wrapper``) calls it, checks the symbols of shapes, and calls the kernel.
+what a function takes, and fills slots with pointers and numbers.  Then the symbols of shapes are checked
+and the kernel is called: by one function that most share, or by one compiled beside the kernel (see
+``wrapper``).
 
 Whatever is not plainly right goes to the slow path, ``CompiledFunction``, which accepts more kinds of
 objects and knows what to say.  So the fast path may refuse anything, but accept only what the slow path
@@ -54,7 +55,9 @@ class Layout:
     flags: int
     number: int  # of a dtype: its type number
     order: int  # of a dtype: its byte order
-    inner: int  # of an NDArray: its NumPy array
+    inner: int = 0  # of an NDArray: its NumPy array
+    table: int = 0  # of a CompiledFunction: its table
+    bytes: int = 0  # of a bytes object: the bytes
 
 
 def probe() -> Layout | None:
@@ -65,7 +68,7 @@ def probe() -> Layout | None:
         return None
     head = object.__basicsize__
     layout = Layout(
-        head - 8, head, head + 8, head + 16, head + 24, head + 40, head + 48, head + 12, head + 10, 0
+        head - 8, head, head + 8, head + 16, head + 24, head + 40, head + 48, head + 12, head + 10
     )
     if head != 16 or np.ndarray.__basicsize__ < layout.flags + 4:
         return None
@@ -78,11 +81,20 @@ def probe() -> Layout | None:
     ]  # fmt: skip
     if not all(_as_expected(layout, a) for a in arrays):
         return None
-    box = NDArray(base, None)  # type: ignore[arg-type]
-    for offset in range(head, NDArray.__basicsize__, 8):
-        if _word(id(box) + offset) == id(base):
-            return replace(layout, inner=offset)
-    return None
+    box, slow, table = NDArray(base, None), CompiledFunction.__new__(CompiledFunction), b"a table"  # type: ignore[arg-type]
+    slow._table = table
+    inner, held = _slot(box, base), _slot(slow, table)
+    start = bytes.__basicsize__ - 1
+    if not inner or not held or ctypes.string_at(id(table) + start, len(table)) != table or start % 8:
+        return None
+    return replace(layout, inner=inner, table=held, bytes=start)
+
+
+def _slot(owner: Any, value: Any) -> int:
+    """Where an object refers to another one; 0 where that is not seen."""
+    size = type(owner).__basicsize__
+    found = [at for at in range(object.__basicsize__, size, 8) if _word(id(owner) + at) == id(value)]
+    return found[0] if len(found) == 1 else 0
 
 
 def _word(address: int) -> int:
@@ -195,7 +207,7 @@ class Wrappers:
     """The fast calls of the functions of a module: text to compile with the kernels, and its symbols."""
 
     text: str
-    names: dict[str, str]  # symbols by function
+    names: dict[str, str]  # symbols by function, of those that have a wrapper of their own
     symbols: dict[str, int]  # addresses that the text uses
     tables: dict[str, Any]  # what each function takes, as numbers
 
@@ -209,13 +221,18 @@ def wrappers(signatures: Mapping[str, Signature], kernels: Mapping[str, str]) ->
     texts: list[str] = []
     used: set[str] = set()
     for k, (name, signature) in enumerate(signatures.items()):
+        if not wrapper.is_possible(signature):
+            continue
+        words = wrapper.table(signature, _dtype_words)
+        if wrapper.is_shared(signature):
+            made.tables[name] = words
+            continue
         symbol, table = f"tirscript.call.{k}", f"tirscript.takes.{k}"
         text = wrapper.emit(signature, f'@"{symbol}"', f'@"{table}"', f'@"{wrapper.escaped(kernels[name])}"')
         if text is None:
             continue
         texts += [f'@"{table}" = external global i64', text.body]
         used |= text.uses
-        words = wrapper.table(signature, _dtype_words)
         made.tables[name] = array = (ctypes.c_int64 * len(words))(*words)
         made.symbols[table] = ctypes.addressof(array)
         made.names[name] = symbol
@@ -243,10 +260,17 @@ def _dtype_words(p: BufferParam) -> tuple[int, int, int]:
     return known
 
 
-def builtin(function: CompiledFunction, code: int, table: Any) -> Any:
-    """The builtin function that runs ``code``, whose self is ``function``."""
+def builtin(function: CompiledFunction, kernel: int, code: int | None, table: Any) -> Any:
+    """The builtin function whose self is ``function``.
+
+    ``code`` is its wrapper; without one it is the shared call, and ``table`` are words.
+    """
     runtime = _get_runtime()
     assert runtime is not None
+    if code is None:
+        code = runtime.symbols["tirscript_call"]
+        table[wrapper.KERNEL] = kernel
+        table = struct.pack(f"{len(table)}q", *table)
     signature = function.signature
     doc = f"{wrapper.signature_line(signature)}{signature}"
     # The structure keeps the texts alive; the function keeps the structure alive, and the builtin it.

@@ -180,10 +180,12 @@ def load_llvm(
     code = jit.load(text + fast.text, names, machine, {**addresses, **fast.symbols}, externs)
     functions: dict[str, Callable[..., Any]] = {}
     for name, s in signatures.items():
-        native = Native(s, code.addresses[symbols[name]], sites, code)
-        functions[name] = function = compiled.CompiledFunction(s, native, code)
-        if name in fast.names:
-            functions[name] = compiled.builtin(function, code.addresses[fast.names[name]], fast.tables[name])
+        kernel = code.addresses[symbols[name]]
+        function = compiled.CompiledFunction(s, Native(s, kernel, sites, code), code)
+        functions[name] = function
+        if name in fast.tables:
+            own = code.addresses[fast.names[name]] if name in fast.names else None
+            functions[name] = compiled.builtin(function, kernel, own, fast.tables[name])
     with_lines = debug_text or (lambda: text)
     made: dict[str, Callable[[], str]] = dict(sources or {})
     made["ll"] = lambda: text

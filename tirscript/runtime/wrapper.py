@@ -1,13 +1,21 @@
-"""The text of fast calls, in LLVM IR: the check that all share, and a wrapper for each kernel.
+"""The text of fast calls, in LLVM IR: the check that all share, and wrappers for single kernels.
 
-The wrapper of a kernel is ``PyObject *call(self, args, nargs, names)``.  The table that it gives to
-``tirscript_arguments`` holds the numbers below; the slots that come back hold a word for each parameter,
-then the extents and strides (in bytes) that the wrapper itself checks, then room for address ranges.
+A call is ``PyObject *call(self, args, nargs, names)``.  Most functions share one, ``tirscript_call``, which
+costs them no time when they are built; those with numbers that are no integers, strides, formulas or
+results have a wrapper of their own, compiled beside the kernel.
 
-    head:    parameters, first extra slot, first range, written buffers (0: may overlap), buffers
+The table that is given to ``tirscript_arguments`` holds the numbers below; the slots that come back hold a
+word for each parameter, room for the symbols that are passed, then the extents and strides (in bytes) that
+are still to be checked, then room for address ranges.
+
+    head:    parameters, first extra slot, first range, written buffers (0: may overlap), buffers;
+             for `tirscript_call`: kernel, whether it is long, place of the equations, their number,
+             passed symbols
     array:   0, dtype, equal type numbers, rank, flags, alignment - 1, item size, strides wanted,
              place among the ranges (written ones first), extents (-1: into the extra slots)
     integer: 1, lowest, highest        number: 2        bool: 3        pointer: 4
+    equation: slot, slot that must be equal (-1: none), highest value
+    passed symbol: slot
 """
 
 from __future__ import annotations
@@ -26,7 +34,10 @@ PYTHON_API = (
     "Py_IncRef", "PyEval_SaveThread", "PyEval_RestoreThread", "PyLong_FromLongLong",
     "PyLong_FromUnsignedLongLong", "PyFloat_FromDouble",
 )  # fmt: skip
-HELPERS = ("tirscript_arguments", "tirscript_slow", "tirscript_done", "tirscript_failed", "tirscript_bool")
+HELPERS = (
+    "tirscript_call", "tirscript_arguments", "tirscript_slow", "tirscript_done", "tirscript_failed",
+    "tirscript_bool",
+)  # fmt: skip
 DECLARATIONS = {
     "tirscript_arguments": "declare zeroext i1 @tirscript_arguments(ptr, ptr, i64, ptr, ptr) nounwind",
     "tirscript_slow": "declare ptr @tirscript_slow(ptr, ptr, i64, ptr) cold nounwind",
@@ -43,6 +54,9 @@ _FLOATS = {"float32": "float", "float64": "double"}
 _INTS = tuple(f"{c}{b}" for c in ("int", "uint") for b in (8, 16, 32, 64))
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 _ALIGNED, _CONTIGUOUS, _WRITEABLE = 0x100, 0x1, 0x400
+_HEAD = 10
+KERNEL = 5  # the place of the kernel's address
+_SLOTS, _FEW, _MANY = 96, 6, 14  # what `tirscript_call` has room for: slots, arguments
 
 
 def escaped(name: str) -> str:
@@ -71,7 +85,19 @@ def table(signature: Signature, dtype_words: Callable[[BufferParam], tuple[int, 
     extra = sum(_extras(p) for p in buffers)
     head = len(signature.params)
     apart = written if signature.noalias and len(buffers) > 1 else 0
-    words = [head, head, head + extra, apart, len(buffers)]
+    start = head + len(signature.passed)
+    words = [
+        head,
+        start,
+        start + extra,
+        apart,
+        len(buffers),
+        0,
+        int(signature.long),
+        0,
+        0,
+        len(signature.passed),
+    ]
     first, then = 0, written
     for p in signature.params:
         if isinstance(p, BufferParam):
@@ -91,7 +117,53 @@ def table(signature: Signature, dtype_words: Callable[[BufferParam], tuple[int, 
         else:
             low, high = int_bounds(p.dtype)
             words += [1, low, min(high, _INT64_MAX)]
+    shared = _equations(signature)
+    if shared is not None:
+        equations, passed = shared
+        words[7:9] = [len(words), len(equations)]
+        words += [n for e in equations for n in e] + passed
     return words
+
+
+def is_shared(signature: Signature) -> bool:
+    """Whether ``tirscript_call`` serves a function."""
+    return _equations(signature) is not None
+
+
+def _equations(signature: Signature) -> tuple[list[tuple[int, int, int]], list[int]] | None:
+    """What must hold among the slots, and those of the passed symbols; None for what needs more."""
+    count = len(signature.params) + len(signature.passed)
+    buffers = [p for p in signature.params if isinstance(p, BufferParam)]
+    if count > _MANY or signature.returns is not None:
+        return None
+    slot = count
+    where: dict[int, int] = {}
+    for i, p in enumerate(signature.params):
+        if isinstance(p, ScalarParam):
+            if p.dtype in _FLOATS:
+                return None
+            if p.symbol is not None:
+                where[p.symbol] = i
+    equations = []
+    for p in buffers:
+        if p.strides is not None or p.offset is not None:
+            return None
+        for e in p.shape:
+            if e.value is not None:
+                continue
+            if e.symbol is None:
+                return None
+            known = where.setdefault(e.symbol, slot)
+            if known != slot:
+                equations.append((slot, known, _INT64_MAX))
+            else:
+                high = int_bounds(signature.symbols[e.symbol].dtype)[1]
+                if high < _INT64_MAX:
+                    equations.append((slot, -1, high))
+            slot += 1
+    if slot + 2 * len(buffers) > _SLOTS:
+        return None
+    return equations, [where[s] for s in signature.passed]
 
 
 def _extras(p: BufferParam) -> int:
@@ -109,15 +181,18 @@ class Wrapper:
     uses: set[str] = field(default_factory=set)
 
 
-def emit(signature: Signature, symbol: str, takes: str, kernel: str) -> Wrapper | None:
-    """The wrapper of a kernel; None for a function that only the slow path serves."""
+def is_possible(signature: Signature) -> bool:
+    """Whether there is a fast call."""
     for p in signature.params:
         if isinstance(p, ScalarParam) and p.dtype not in (*_INTS, *_FLOATS, "bool"):
-            return None
+            return False
         if isinstance(p, BufferParam) and (p.align & (p.align - 1) or any(_negative(e) for e in p.shape)):
-            return None
-    if signature.returns not in (None, "bool", *_INTS, *_FLOATS):
-        return None
+            return False
+    return signature.returns in (None, "bool", *_INTS, *_FLOATS)
+
+
+def emit(signature: Signature, symbol: str, takes: str, kernel: str) -> Wrapper | None:
+    """The wrapper of a kernel; None for a function that only the slow path serves."""
     return _Emitter(signature, symbol, takes, kernel).wrapper()
 
 
@@ -130,7 +205,7 @@ class _Emitter:
         self.signature = signature
         self.symbol, self.takes, self.kernel = symbol, takes, kernel
         self.text = formula.Lines()
-        self.extra = len(signature.params)
+        self.extra = len(signature.params) + len(signature.passed)
         self.symbols: list[str | None] = [None] * len(signature.symbols)
         # Per buffer parameter: its extents and its strides in bytes.
         self.shapes: dict[int, list[str]] = {}
@@ -363,7 +438,23 @@ def _result(returns: str, memory: str, uses: set[str]) -> list[str]:
 def runtime_text(places: Mapping[str, int], immortal: bool) -> str:
     """The shared functions for a layout of objects."""
     take = "" if immortal else "  call void @Py_IncRef(ptr %object)\n"
-    return Template(_RUNTIME).substitute(places, TAKE=take)
+    words = {
+        "RECORDS": _HEAD, "SLOTS": _SLOTS, "FEW": _FEW, "FEW_ARGUMENTS": _passed(_FEW),
+        "MANY_ARGUMENTS": _passed(_MANY), "LOADS": _loads(0, _FEW), "MORE_LOADS": _loads(_FEW, _MANY),
+    }  # fmt: skip
+    return Template(_RUNTIME).substitute(places, TAKE=take, **words)
+
+
+def _passed(count: int) -> str:
+    return ", ".join(f"i64 %w{k}" for k in range(count))
+
+
+def _loads(start: int, stop: int) -> str:
+    """Slots as arguments.  A kernel that takes fewer does not look at the rest."""
+    return "\n".join(
+        f"  %a{k} = getelementptr i64, ptr %slots, i64 {k}\n  %w{k} = load i64, ptr %a{k}"
+        for k in range(start, stop)
+    )
 
 
 _RUNTIME = """
@@ -374,6 +465,8 @@ declare ptr @PyObject_CallMethod(ptr, ptr, ptr, ...) nounwind
 declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr) nounwind
 declare double @PyFloat_AsDouble(ptr) nounwind
 declare void @Py_IncRef(ptr) nounwind
+declare ptr @PyEval_SaveThread() nounwind
+declare void @PyEval_RestoreThread(ptr) nounwind
 
 define ptr @tirscript_slow(ptr %self, ptr %args, i64 %nargs, ptr %names) nounwind {
   %r = tail call ptr @PyObject_Vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %names)
@@ -403,6 +496,101 @@ define ptr @tirscript_bool(i8 %value) nounwind {
 $TAKE  ret ptr %object
 }
 
+define ptr @tirscript_call(ptr %self, ptr %args, i64 %nargs, ptr %names) nounwind {
+  %slots = alloca [$SLOTS x i64], align 16
+  %held.at = getelementptr i8, ptr %self, i64 $TABLE
+  %held = load ptr, ptr %held.at
+  %table = getelementptr i8, ptr %held, i64 $BYTES
+  %ok = call zeroext i1 @tirscript_arguments(ptr %table, ptr %args, i64 %nargs, ptr %names, ptr %slots)
+  br i1 %ok, label %symbols, label %slow
+symbols:
+  %place.at = getelementptr i64, ptr %table, i64 7
+  %place = load i64, ptr %place.at
+  %equations = getelementptr i64, ptr %table, i64 %place
+  %count.at = getelementptr i64, ptr %table, i64 8
+  %count = load i64, ptr %count.at
+  br label %next
+next:
+  %k = phi i64 [ 0, %symbols ], [ %k1, %good ]
+  %p = phi ptr [ %equations, %symbols ], [ %p1, %good ]
+  %more = icmp ult i64 %k, %count
+  br i1 %more, label %equation, label %passing
+equation:
+  %index = load i64, ptr %p
+  %value.at = getelementptr i64, ptr %slots, i64 %index
+  %value = load i64, ptr %value.at
+  %highest.at = getelementptr i64, ptr %p, i64 2
+  %highest = load i64, ptr %highest.at
+  %fits = icmp sle i64 %value, %highest
+  br i1 %fits, label %compare, label %slow
+compare:
+  %other.at = getelementptr i64, ptr %p, i64 1
+  %other = load i64, ptr %other.at
+  %first = icmp slt i64 %other, 0
+  br i1 %first, label %good, label %equal
+equal:
+  %known.at = getelementptr i64, ptr %slots, i64 %other
+  %known = load i64, ptr %known.at
+  %same = icmp eq i64 %known, %value
+  br i1 %same, label %good, label %slow
+good:
+  %k1 = add i64 %k, 1
+  %p1 = getelementptr i64, ptr %p, i64 3
+  br label %next
+passing:
+  %passed.at = getelementptr i64, ptr %table, i64 9
+  %passed = load i64, ptr %passed.at
+  %after = getelementptr i64, ptr %slots, i64 %nargs
+  br label %pass
+pass:
+  %q = phi i64 [ 0, %passing ], [ %q1, %copy ]
+  %q.more = icmp ult i64 %q, %passed
+  br i1 %q.more, label %copy, label %run
+copy:
+  %from.at = getelementptr i64, ptr %p, i64 %q
+  %from = load i64, ptr %from.at
+  %symbol.at = getelementptr i64, ptr %slots, i64 %from
+  %symbol = load i64, ptr %symbol.at
+  %to = getelementptr i64, ptr %after, i64 %q
+  store i64 %symbol, ptr %to
+  %q1 = add i64 %q, 1
+  br label %pass
+run:
+  %kernel.at = getelementptr i64, ptr %table, i64 5
+  %kernel = load ptr, ptr %kernel.at
+  %long.at = getelementptr i64, ptr %table, i64 6
+  %long = load i64, ptr %long.at
+  %size = add i64 %nargs, %passed
+  %few = icmp ule i64 %size, $FEW
+$LOADS
+  %short = icmp eq i64 %long, 0
+  %simple = and i1 %short, %few
+  br i1 %simple, label %quick, label %release
+quick:
+  %status.quick = call i32 %kernel($FEW_ARGUMENTS)
+  br label %done
+release:
+  br i1 %short, label %many, label %leave
+leave:
+  %thread = call ptr @PyEval_SaveThread()
+  br label %many
+many:
+  %left = phi ptr [ null, %release ], [ %thread, %leave ]
+$MORE_LOADS
+  %status.many = call i32 %kernel($MANY_ARGUMENTS)
+  br i1 %short, label %done, label %return
+return:
+  call void @PyEval_RestoreThread(ptr %left)
+  br label %done
+done:
+  %status = phi i32 [ %status.quick, %quick ], [ %status.many, %many ], [ %status.many, %return ]
+  %none = tail call ptr @tirscript_done(ptr %self, i32 %status)
+  ret ptr %none
+slow:
+  %r = tail call ptr @PyObject_Vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %names)
+  ret ptr %r
+}
+
 define zeroext i1 @tirscript_arguments(ptr %table, ptr %args, i64 %nargs, ptr %names, ptr %slots) nounwind {
 entry:
   %overflow = alloca i32, align 4
@@ -418,7 +606,7 @@ start:
   %ranges.at = getelementptr i64, ptr %table, i64 2
   %ranges.index = load i64, ptr %ranges.at
   %ranges = getelementptr i64, ptr %slots, i64 %ranges.index
-  %records = getelementptr i64, ptr %table, i64 5
+  %records = getelementptr i64, ptr %table, i64 $RECORDS
   br label %next
 
 next:
