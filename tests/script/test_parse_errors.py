@@ -311,3 +311,56 @@ def test_a_fault_of_the_parser_is_a_diagnostic(monkeypatch):
     monkeypatch.setattr(index, "_index", fails)
     (error,) = errors("B[0] = 1")
     assert error.code == "internal" and "KeyError" in str(error) and marked(error) == "B[0] = 1"
+
+
+def test_a_definition_refuses_what_a_printed_text_may_hold():
+    with pytest.raises(ts.ParseError, match="division by zero"):
+
+        @T.prim_func
+        def f(B: T.Buffer((8,), "int32")):
+            B[0] = B[0] // 0
+
+    with pytest.raises(ts.ParseError, match="division by zero"):
+
+        @T.prim_func
+        def g(B: T.Buffer((8,), "int32")):
+            B[0] = T.truncmod(B[0], 0)
+
+    with pytest.raises(ts.ParseError, match="region 6:12 leaves dimension 0"):
+
+        @T.prim_func
+        def h(B: T.Buffer((8,), "int32")):
+            with T.block("b"):
+                T.reads()
+                T.writes(B[6:12])
+                B[6] = 1
+
+    text = 'def f(B: T.Buffer((8,), "int32")):\n    B[0] = B[0] // 0'
+    ts.assert_structural_equal(ts.parse(ts.parse(text).script()), ts.parse(text))
+
+
+def test_names_are_free_among_the_visible_ones():
+    f = ts.parse("""
+def f(A: T.Buffer((4, 4), "int32"), B: T.Buffer((4,), "int32")):
+    for i in range(4):
+        for j in range(4):
+            A[i, j] = i
+        for i in range(4):
+            B[i] = i
+    for i, j in T.grid(4, 4):
+        with T.block("b"):
+            i, j = T.axis.remap("SS", [i, j])
+            A[i, j] = i
+""")
+    from tirscript.ir import structural_equal
+    from tirscript.ir.expr import IterVar
+    from tirscript.ir.node import walk
+    from tirscript.ir.stmt import For
+
+    names = [
+        n.loop_var.name if isinstance(n, For) else n.var.name
+        for n in walk(f.body)
+        if isinstance(n, (For, IterVar))
+    ]
+    assert names == ["i", "j", "i_1", "i", "j", "i_1", "j_1"]
+    assert structural_equal(ts.parse(f.script()), f, names=True)

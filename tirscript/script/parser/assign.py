@@ -158,7 +158,8 @@ def _let(p: Parser, s: Any, name: str, value: Expr, var: Var | None = None) -> N
     """``name`` stands for ``value`` in all that follows in this body."""
     if var is None:
         exact = value.dtype[0] in "iu" and is_exact(value)
-        var = Var(name, value.dtype, exact, value.pointee if type(value) is Var else None, p.span(s))
+        pointee = value.pointee if type(value) is Var else None
+        var = Var(p.take(name), value.dtype, exact, pointee, p.span(s))
     span = p.span(s)
     bound = var
     p.items.append(lambda body: LetStmt(bound, value, body, span))
@@ -167,7 +168,7 @@ def _let(p: Parser, s: Any, name: str, value: Expr, var: Var | None = None) -> N
 
 def new_cell(p: Parser, s: ast.stmt, name: str, dtype: str, value: Any) -> None:
     """A mutable scalar of the 0.27 dialect: a local buffer of rank 0."""
-    buffer = make_buffer(name, (), dtype, scope="local", span=p.span(s))
+    buffer = make_buffer(p.take(name), (), dtype, scope="local", span=p.span(s))
     span = buffer.span
     p.items.append(
         lambda body: Allocate(buffer.data, dtype, (), TRUE, DeclBuffer(buffer, body, span), span=span)
@@ -242,7 +243,7 @@ def _annotated(p: Parser, s: ast.AnnAssign) -> None:
     if mutable and expr.dtype != "handle":
         new_cell(p, s, target.id, expr.dtype, expr)
     elif pointee is not None:
-        _let(p, s, target.id, expr, Var(target.id, "handle", False, pointee, p.span(s)))
+        _let(p, s, target.id, expr, Var(p.take(target.id), "handle", False, pointee, p.span(s)))
     else:
         _let(p, s, target.id, expr)
 

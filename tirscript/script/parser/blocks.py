@@ -242,7 +242,7 @@ def _remap(p: Parser, node: ast.Call) -> Any:
                 "axis-binding",
                 hint=f"T.axis.{kind}(extent, value) binds an axis to any value",
             )
-        out.append(_new_axis(p, node, frame, kind, (loop.min, loop.extent), value, name, None))
+        out.append(_new_axis(p, node, frame, kind, (loop.min, loop.extent), value, p.take(name), None))
     what = _axis_kind(frame)
     if node is p.naming_node:
         if len(out) == 1 and isinstance(p.naming, str):

@@ -32,7 +32,7 @@ def _symbol(p: Parser, node: ast.AST, name: str, dtype: str = "int32") -> Var:
         return known
     var = p.string_vars.get(name)
     if var is None:
-        var = p.string_vars[name] = Var(name, dtype, True, None, p.span(node))
+        var = p.string_vars[name] = Var(p.take(name), dtype, True, None, p.span(node))
         p.bind(name, var, "a shape variable")
     return var
 

@@ -127,7 +127,7 @@ class Parser:
         "annotating", "attrs", "axes", "block", "block_names", "buffer_map", "definition", "env", "errors",
         "gone", "has_block", "items", "kinds", "loop_kinds", "loops", "macros", "module", "names", "naming",
         "naming_node", "options", "params", "ret_type", "root_node", "source", "span", "string_vars",
-        "tail_returns", "threads", "undo", "unicode_columns",
+        "tail_returns", "threads", "undo", "unicode_columns", "used",
     )  # fmt: skip
 
     def __init__(self, source: Source, env: Environment, options: Options, *, ascii_only: bool) -> None:
@@ -139,6 +139,8 @@ class Parser:
         self.kinds: dict[str, str] = {}
         self.undo: list[tuple[str, Any, str]] = []
         self.gone: dict[str, str] = {}
+        # The names of variables and buffers that are visible: they differ from Python's where one is reused.
+        self.used: set[str] = {"T", "I", "cls", "range"}
         # Statements of the body being read; a callable wraps all that follows it.
         self.items: list[Any] = []
         self.block = BlockFrame("root", None, None)
@@ -228,12 +230,26 @@ class Parser:
         self.names[name] = value
         self.kinds[name] = kind
 
+    def take(self, name: str) -> str:
+        """A name for a new variable or buffer, like ``name`` and free among the visible ones."""
+        used = self.used
+        if name in used:
+            k = 1
+            while f"{name}_{k}" in used:
+                k += 1
+            name = f"{name}_{k}"
+        used.add(name)
+        self.undo.append(("", name, ""))
+        return name
+
     def leave(self, mark: int) -> None:
-        """Forget the names bound since the undo log had the length ``mark``."""
+        """Forget the names bound and taken since the undo log had the length ``mark``."""
         undo = self.undo
         while len(undo) > mark:
             name, value, kind = undo.pop()
-            if value is MISSING:
+            if not name:
+                self.used.discard(value)
+            elif value is MISSING:
                 self.gone[name] = self.kinds[name]
                 del self.names[name]
             else:
@@ -343,10 +359,10 @@ class Parser:
         return EXPR[type(node)](self, node)
 
     def name_for(self, node: ast.AST, default: str) -> str:
-        """The name that the result of ``node`` is assigned to."""
+        """A free name for the result of ``node``: the one it is assigned to, else ``default``."""
         if node is self.naming_node and isinstance(self.naming, str):
-            return self.naming
-        return default
+            return self.take(self.naming)
+        return self.take(default)
 
 
 def first_line_span(p: Parser, s: Any) -> Span:

@@ -101,7 +101,7 @@ def _dtype_call(p: Parser, node: ast.Call) -> Any:
         and node is p.naming_node
         and isinstance(p.naming, str)
     ):
-        var = Var(p.naming, result.dtype, result.exact, result.pointee, p.span(node))
+        var = Var(p.take(p.naming), result.dtype, result.exact, result.pointee, p.span(node))
         return Defined(var, "a variable")
     if given is None and isinstance(result, Var):
         return result.replace(span=p.span(node))
@@ -112,7 +112,7 @@ def _iter_var(p: Parser, node: ast.Call) -> IterVar:
     """``T.iter_var(v, dom, kind, tag)``: a name that is not known yet becomes a variable of what follows."""
     first = node.args[0] if node.args else None
     if isinstance(first, ast.Name) and first.id not in p.names and p.env.lookup(first.id) is MISSING:
-        p.bind(first.id, Var(first.id, "int32", True, None, p.span(first)), "a thread axis")
+        p.bind(first.id, Var(p.take(first.id), "int32", True, None, p.span(first)), "a thread axis")
     args, kwargs = call_values(p, node)
     made = call_python(p, node, operators.iter_var, args, kwargs)
     assert isinstance(made, IterVar)

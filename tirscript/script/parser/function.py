@@ -123,6 +123,7 @@ def _parameter(p: Parser, arg: ast.arg) -> None:
             "annotation",
             hint=f'`{name}: T.Buffer((n,), "float32")`, `{name}: T.handle` or `{name}: T.int32`',
         )
+    p.take(name)
     node: ast.AST = said
     if isinstance(said, ast.Constant) and isinstance(said.value, str):
         node = quoted(p, said)

@@ -106,7 +106,7 @@ def region(p: Parser, node: Any, buffer: Buffer, items: list[Any]) -> BufferRegi
     for k, (r, n) in enumerate(zip(made.region, buffer.shape, strict=True)):
         low, extent = r.min, r.extent
         if type(low) is IntImm and type(extent) is IntImm and type(n) is IntImm:
-            if (low.value < 0 or low.value + extent.value > n.value) and p.options.check_well_formed:
+            if (low.value < 0 or low.value + extent.value > n.value) and not p.env.text_only:
                 raise p.error(
                     _index_node(node, k),
                     f"the region {low.value}:{low.value + extent.value} leaves dimension {k} of "

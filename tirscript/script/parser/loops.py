@@ -122,8 +122,8 @@ def open_loop(
     if type(target) is not ast.Name:
         raise p.error(target, "this loop has one variable", "loop-target")
     start, extent, step, first = bounds
-    var = Var(target.id, start.dtype, True, None, p.span(target))
     mark = len(p.undo)
+    var = Var(p.take(target.id), start.dtype, True, None, p.span(target))
     if first is None:
         p.loops[var] = Range(start, extent)
         p.bind(target.id, var, LOOP_VARIABLE)
@@ -215,7 +215,7 @@ def _grid(p: Parser, s: ast.For, call: ast.Call) -> None:
     mark = len(p.undo)
     variables = []
     for (name, node), (start, extent) in zip(names, bounds, strict=True):
-        var = Var(name, start.dtype, True, None, p.span(node))
+        var = Var(p.take(name), start.dtype, True, None, p.span(node))
         p.loops[var] = Range(start, extent)
         variables.append(var)
         if isinstance(node, ast.Name) and node.id == name:

@@ -99,7 +99,6 @@ def call(p: Parser, node: ast.Call) -> None:
         raise p.error(node, f"the macro `{macro.__name__}` calls itself without end", "macro-recursion")
     place = p.span(node)
     saved = p.env, p.names, p.kinds, p.source, p.unicode_columns, p.span, p.undo
-    mark = len(p.undo)
     if macro.scope is not None and macro.late:
         # Names are looked up now, in the scopes around the definition: the script's own.
         inner = dict(p.names)
@@ -121,8 +120,10 @@ def call(p: Parser, node: ast.Call) -> None:
         p.statements(macro.definition.body)
     finally:
         p.macros.pop()
+        # What the body defined for the rest of the enclosing body keeps its name there.
+        taken = [entry for entry in p.undo if not entry[0]]
         p.env, p.names, p.kinds, p.source, p.unicode_columns, p.span, p.undo = saved
-        p.leave(mark)
+        p.undo += taken
 
 
 def _bind(p: Parser, node: ast.Call, macro: Macro, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:

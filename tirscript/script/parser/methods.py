@@ -13,8 +13,10 @@ from tirscript.diagnostics import TirscriptError
 from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer, BufferRegion
 from tirscript.ir.expr import BufferLoad, Expr, Let, Var, const_int
+from tirscript.ir.index_map import IndexMap
 from tirscript.ir.node import Node
 from tirscript.ir.stmt import BufferStore
+from tirscript.ir.visitor import substitute
 from tirscript.script import constructs, intrinsics, operators
 
 from .call import BUFFER_METHODS, call_python, call_values
@@ -312,7 +314,7 @@ def _let(p: Parser, node: ast.Call) -> Expr | Frame:
                 raise p.error(key or where, "a name is wanted here", "let")
             value = value_expr(p, value_node, p.expr(value_node))
             exact = value.dtype[0] in "iu" and is_exact(value)
-            var = Var(key.id, value.dtype, exact, None, p.span(key))
+            var = Var(p.take(key.id), value.dtype, exact, None, p.span(key))
             bound.append((var, value))
             p.bind(key.id, var, "a value")
         body = value_expr(p, args["expr"], p.expr(args["expr"]))
@@ -336,3 +338,38 @@ def _region_argument(p: Parser, node: ast.Call) -> Any:
 
 
 CALLS[intrinsics.address_of] = _region_argument
+
+
+def _renamed(p: Parser, variables: tuple[Var, ...]) -> dict[Var, Expr]:
+    """New variables for those whose names are taken here."""
+    mark = len(p.undo)
+    new: dict[Var, Expr] = {}
+    for v in variables:
+        name = p.take(v.name)
+        if name != v.name:
+            new[v] = v.replace(name=name)
+    p.leave(mark)
+    return new
+
+
+def _reducer(p: Parser, node: ast.Call) -> Any:
+    args, kwargs = call_values(p, node)
+    made = call_python(p, node, operators.comm_reducer, args, kwargs)
+    new = _renamed(p, (*made.lhs, *made.rhs))
+    if not new:
+        return made
+    lhs, rhs = [tuple([new.get(v, v) for v in side]) for side in (made.lhs, made.rhs)]
+    return made.replace(lhs=lhs, rhs=rhs, result=tuple([substitute(e, new) for e in made.result]))
+
+
+def _index_map(p: Parser, node: ast.Call) -> Any:
+    args, kwargs = call_values(p, node)
+    made = call_python(p, node, operators.index_map, args, kwargs)
+    new = _renamed(p, made.initial_indices)
+    if not new:
+        return made
+    initial = [new.get(v, v) for v in made.initial_indices]
+    return IndexMap(initial, [substitute(e, new) for e in made.final_indices], made.inverse_index_map)
+
+
+on_call({operators.comm_reducer: _reducer, operators.index_map: _index_map})

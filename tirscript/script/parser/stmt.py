@@ -227,6 +227,7 @@ def with_items(p: Parser, s: ast.With, k: int) -> None:
         return
     item = s.items[k]
     context = item.context_expr
+    mark = len(p.undo)
     try:
         if isinstance(context, ast.Call):
             function = p.expr(context.func)
@@ -253,7 +254,6 @@ def with_items(p: Parser, s: ast.With, k: int) -> None:
         return
     span = p.header(s, context)
     outer, p.items = p.items, []
-    mark = len(p.undo)
     try:
         if names is not None:
             _bind_as(p, names, frame)

@@ -121,9 +121,12 @@ DIVISIONS = frozenset({FloorDiv, FloorMod, Div, Mod})
 
 
 def check_divisor(p: Parser, node: ast.AST, value: Any) -> None:
-    """Raise where a quotient or remainder of integers is divided by the constant 0."""
+    """Raise where a quotient or remainder of integers is divided by the constant 0.
+
+    The IR gives it a meaning, so a text, which may be a printed program, is read as it stands.
+    """
     divisor = value.b
-    if type(divisor) is IntImm and divisor.value == 0 and p.options.check_well_formed:
+    if type(divisor) is IntImm and divisor.value == 0 and not p.env.text_only:
         raise p.error(node, "division by zero", "division-by-zero", hint="`x // 0` of a computed 0 is 0")
 
 
