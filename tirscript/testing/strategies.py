@@ -532,7 +532,7 @@ class Programs(Expressions):
             strides = tuple([Var(n) for n in own])
         view = make_buffer(
             self.fresh(f"{base.name}_view"), base.shape, base.dtype, scope=base.scope, strides=strides,
-            offset_factor=self.pick((0, 1, 16)),
+            offset_factor=self.pick((0, 1) if self.executable else (0, 1, 16)),
         )  # fmt: skip
         self.declare(view)
         body = self.statement()
