@@ -13,7 +13,7 @@ from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer, BufferRegion
 
 from .core import CALLS, EXPR, Parser, Poisoned
-from .values import DIVISIONS, check_divisor, operand, starred_items
+from .values import operand, starred_items
 
 # Methods of buffers: the handler gets the parser, the call and the buffer.
 BUFFER_METHODS: dict[str, Callable[[Parser, ast.Call, Buffer], Any]] = {}
@@ -71,10 +71,7 @@ def call_python(p: Parser, node: ast.Call, function: Any, args: list[Any], kwarg
             raise p.error(node, f"`{function.name}` is a buffer: index it with brackets", "not-callable")
         raise p.error(node.func, f"`{ast.unparse(node.func)}` cannot be called", "not-callable")
     try:
-        value = function(*args, **kwargs)
-        if type(value) in DIVISIONS:
-            check_divisor(p, node, value)
-        return value
+        return function(*args, **kwargs)
     except Poisoned:
         raise
     except TirscriptError as e:

@@ -35,7 +35,7 @@ from tirscript.script.scope import MISSING
 
 from .call import BUFFER_METHODS, BoundMethod
 from .core import EXPR, POISON, Cell, Parser, Poisoned
-from .values import DIVISIONS, check_divisor, operand, python_value
+from .values import operand, python_value
 
 
 def _constant(p: Parser, node: ast.Constant) -> Any:
@@ -91,12 +91,9 @@ def apply_binary(p: Parser, node: ast.AST, op: ast.operator, a: Any, b: Any) -> 
     ir, python, sign = found
     if isinstance(a, Expr) or isinstance(b, Expr):
         try:
-            value = ir(a, b)
+            return ir(a, b)
         except TirscriptError as e:
             raise _operand_error(p, node, sign, a, b, e) from None
-        if type(value) in DIVISIONS:
-            check_divisor(p, node, value)
-        return value
     if isinstance(a, Node) or isinstance(b, Node):
         a, b = operand(p, node, a), operand(p, node, b)
         return apply_binary(p, node, op, a, b)

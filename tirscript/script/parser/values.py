@@ -19,13 +19,8 @@ from tirscript.ir.buffer import Buffer, BufferRegion
 from tirscript.ir.expr import (
     Broadcast,
     Cast,
-    Div,
     Expr,
-    FloorDiv,
-    FloorMod,
-    IntImm,
     IterVar,
-    Mod,
     StringImm,
     Var,
 )
@@ -115,19 +110,6 @@ def unpack(p: Parser, target: ast.Tuple | ast.List, items: list[Any]) -> list[tu
         (starred.value, items[star:stop]),
         *zip(parts[star + 1 :], items[stop:], strict=True),
     ]
-
-
-DIVISIONS = frozenset({FloorDiv, FloorMod, Div, Mod})
-
-
-def check_divisor(p: Parser, node: ast.AST, value: Any) -> None:
-    """Raise where a quotient or remainder of integers is divided by the constant 0.
-
-    The IR gives it a meaning, so a text, which may be a printed program, is read as it stands.
-    """
-    divisor = value.b
-    if type(divisor) is IntImm and divisor.value == 0 and not p.env.text_only:
-        raise p.error(node, "division by zero", "division-by-zero", hint="`x // 0` of a computed 0 is 0")
 
 
 def read_dtype(p: Parser, node: ast.AST, value: Any) -> str:
