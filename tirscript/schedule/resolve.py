@@ -11,7 +11,6 @@ from tirscript.ir.stmt import BlockLabel
 from .errors import (
     AmbiguousBlock,
     BadArgument,
-    BadValue,
     NoFunction,
     UnknownBlock,
     UnknownFunctionName,
@@ -142,11 +141,6 @@ def _where(place: StmtSRef) -> str:
     if names:
         return "one under " + ", ".join(names)
     return "one in " + (describe(p.node) if p is not None else "the function")
-
-
-class BadInteger(BadValue):
-    code = "bad-integer"
-    template = "`{argument}` of {primitive} must be {wanted}, {given} was given"
 
 
 def integer(value: Any) -> int | None:

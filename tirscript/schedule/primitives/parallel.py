@@ -29,8 +29,9 @@ from typing import Any
 from tirscript.ir.stmt import For
 
 from ..control import check_stays
+from ..cover import check_cover
 from ..errors import Refusal
-from ..legality import OnReductionAxis, check_cover, check_iterations_independent
+from ..legality import OnReductionAxis, check_iterations_independent
 from ..refs import StmtSRef
 from ..resolve import loop_place
 from ..state import ScheduleState
