@@ -143,7 +143,7 @@ class _Runtime:
             "NATIVE_ORDER": ord("<" if sys.byteorder == "little" else ">"),
         }  # fmt: skip
         text = wrapper.runtime_text(places, immortal=sys.version_info >= (3, 12))
-        self._code = jit.load(text, list(wrapper.HELPERS), jit.Machine(opt_level=2), used, ())
+        self._code = jit.load(text, list(wrapper.HELPERS), jit.Machine(opt_level=1, passes=False), used, ())
         self.symbols = {**used, **self._code.addresses}
         # A prototype of our own: others may use the same function of `pythonapi`.
         make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)

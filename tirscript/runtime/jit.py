@@ -28,6 +28,7 @@ class Machine:
     features: str | None = None
     triple: str = ""
     opt_level: int = 3
+    passes: bool = True  # False for text that needs none
 
     @property
     def is_host(self) -> bool:
@@ -92,7 +93,8 @@ def _optimized(text: str, machine: Machine) -> tuple[Any, Any]:
         module = llvm.parse_assembly(text)
     except RuntimeError as e:
         raise CodegenError(f"LLVM refuses the generated module: {e}", code="llvm-parse") from None
-    builder.getModulePassManager().run(module, builder)
+    if machine.passes:
+        builder.getModulePassManager().run(module, builder)
     return module, tm
 
 
