@@ -217,32 +217,18 @@ def _part(mod: IRModule, names: list[str]) -> IRModule:
 
 
 def _build_llvm(mod: IRModule, target: Target) -> Module:
-    from tirscript.codegen.llvm import emit_module
+    from tirscript.codegen.llvm import build_llvm
     from tirscript.lowering import lower_module
     from tirscript.lowering.check_supported import check_supported
-    from tirscript.runtime import load_llvm
     from tirscript.runtime.cpus import check_machine
-    from tirscript.runtime.jit import Machine
 
     if not target.get("mtriple"):
         check_machine(target.mcpu, str(target.get("mattr", "")))
     for func in mod.functions.values():
         check_supported(func)
     lowered = lower_module(mod, target)
-    made = emit_module(lowered, target)
-    o = made.options
-    return load_llvm(
-        made.text,
-        made.signatures,
-        made.symbols,
-        made.sites,
-        machine=Machine(o.cpu, o.features, o.triple, o.opt_level),
-        externs=made.externs,
-        parallel=made.parallel,
-        target=target,
-        sources={"script": lambda: _script(lowered)},
-        debug_text=lambda: emit_module(lowered, target, debug=True).text,
-    )
+    module: Module = build_llvm(lowered, target, sources={"script": lambda: _script(lowered)})
+    return module
 
 
 def _build_python(mod: IRModule, target: Target) -> Module:

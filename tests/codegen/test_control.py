@@ -203,7 +203,7 @@ def test_unrolled_hint_and_ignored_attributes() -> None:
     x, o = np.arange(64, dtype="float32"), np.zeros(64, "float32")
     m(x, o)
     np.testing.assert_array_equal(o, x)
-    assert "llvm.loop.unroll.enable" in m.get_source("ll")
+    assert "llvm.loop.unroll.count" in m.get_source("ll")
 
 
 def test_hints_have_no_effect() -> None:

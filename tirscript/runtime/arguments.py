@@ -11,11 +11,11 @@ import numpy as np
 
 from tirscript.diagnostics import CallError, CallTypeError, CallValueError
 
-from .ndarray import NDArray, numpy_dtype
+from .ndarray import FLOAT8, NDArray, numpy_dtype
 from .signature import BufferParam, Extent, HandleParam, ScalarParam, Signature
 
 Array = np.ndarray[Any, Any]
-_FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+FLOATS = frozenset({"float16", "bfloat16", "float32", "float64", *FLOAT8})
 
 
 _CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
@@ -91,7 +91,7 @@ class Arguments:
                 known = shape if len(shape) == len(sizes) else None
                 self._buffers.append((i, p, numpy_dtype(p.dtype), known, flags, dense))
             elif isinstance(p, ScalarParam):
-                low, high = (0, 0) if p.dtype in _FLOATS else int_bounds(p.dtype)
+                low, high = (0, 0) if p.dtype in FLOATS else int_bounds(p.dtype)
                 self._scalars.append((i, p, low, high))
             else:
                 self._handles.append(i)
@@ -297,7 +297,7 @@ class Arguments:
 
     def _scalar(self, i: int, s: ScalarParam, v: Any, low: int, high: int) -> Any:
         t = type(v)
-        if s.dtype in _FLOATS:
+        if s.dtype in FLOATS:
             if t is float or isinstance(v, (float, int, np.floating, np.integer)):
                 try:
                     return float(v)

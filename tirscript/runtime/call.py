@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from tirscript.diagnostics import AssertFailed, CallError
+from tirscript.diagnostics import AssertFailed, CallError, CheckFailed, TirscriptError
 
-from .arguments import Arguments, address_of
+from . import callbacks
+from .arguments import FLOATS, Arguments, address_of
 from .signature import BufferParam, HandleParam, Signature, Site
 
-_C_TYPES: dict[str, Any] = {"float32": ctypes.c_float, "float64": ctypes.c_double}
+# Floats narrower than float32 are passed and given back as doubles, narrow integers as bytes.
+_C_TYPES: dict[str, Any] = {**dict.fromkeys(FLOATS, ctypes.c_double), "float32": ctypes.c_float}
 _RESULTS: dict[str, Any] = {
-    "bool": ctypes.c_bool, "float32": ctypes.c_float, "float64": ctypes.c_double,
+    **_C_TYPES, "bool": ctypes.c_bool,
+    **{f"int{b}": ctypes.c_int8 for b in (1, 2, 4)}, **{f"uint{b}": ctypes.c_uint8 for b in (1, 2, 4)},
     **{f"int{b}": getattr(ctypes, f"c_int{b}") for b in (8, 16, 32, 64)},
     **{f"uint{b}": getattr(ctypes, f"c_uint{b}") for b in (8, 16, 32, 64)},
 }  # fmt: skip
@@ -134,14 +137,23 @@ class Native:
 
     def _failed(self, status: int) -> None:
         name = self.signature.name
+        values: Sequence[int] = ()
+        if status <= callbacks.FIRST:
+            kept = callbacks.failure(status)
+            if isinstance(kept, BaseException):
+                raise kept
+            if kept is not None:
+                status, values = kept
         if status < 0 or status > len(self.sites):
             raise CallError(f"{name}: there is no memory for its temporaries", code="no-memory")
         site = self.sites[status - 1]
-        raise AssertFailed(
-            site.message or "an assert does not hold",
-            code="assert",
+        message, notes = callbacks.explain(site, values)
+        kind_of_error: type[TirscriptError] = CheckFailed if site.check else AssertFailed
+        raise kind_of_error(
+            message or "an assert does not hold",
+            code="check" if site.check else "assert",
             marks=() if site.mark is None else (site.mark,),
-            notes=[f"in a call of {self.signature}"],
+            notes=[*notes, f"in a call of {self.signature}"],
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tirscript.diagnostics import CallError, CallTypeError, CallValueError, TirscriptError, did_you_mean
 
-from . import compiled, jit, pool
+from . import callbacks, compiled, jit, pool
 from .call import Function, Native, make_callable
 from .signature import Signature, Site
 from .timing import Timing, measure
@@ -175,6 +175,7 @@ def load_llvm(
     """
     machine = machine or jit.Machine()
     addresses = {"tirscript_parallel": pool.entry()} if parallel else {}
+    addresses |= {name: callbacks.entry(name) for name in callbacks.NAMES if f"@{name}(" in text}
     fast = compiled.wrappers(signatures, symbols)
     names = [*symbols.values(), *fast.names.values()]
     code = jit.load(text + fast.text, names, machine, {**addresses, **fast.symbols}, externs)

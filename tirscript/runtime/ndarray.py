@@ -12,8 +12,11 @@ from tirscript.diagnostics import CallTypeError, CallValueError, NotYetError, di
 from .devices import Device, cpu, device
 
 ALIGNMENT = 64
-_OTHER = ("bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
-          "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "int2", "int4", "uint2", "uint4")  # fmt: skip
+FLOAT8 = (
+    "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz",
+    "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+)  # fmt: skip
+_OTHER = ("bfloat16", *FLOAT8, *(f"{c}{b}" for c in ("int", "uint") for b in (1, 2, 4)))
 _NUMPY = (
     "bool",
     "float16",
@@ -39,7 +42,8 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
             )
         import ml_dtypes
 
-        known = _dtypes[name] = np.dtype(getattr(ml_dtypes, name))
+        # Older releases of ml_dtypes have no integers of one bit.
+        known = _dtypes[name] = np.dtype(getattr(ml_dtypes, name, name[:-1] + "8"))
     return known
 
 

@@ -108,7 +108,15 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An assert of the program: its message and the script line."""
+    """An assert or check of the program: its message and the script line.
+
+    ``kinds`` are those of the values that it reports; the first ``inside`` stand in the message as ``{0}``,
+    ``{1}``, the others are shown beside their ``names``.
+    """
 
     message: str
     mark: Mark | None = None
+    kinds: str = ""
+    names: tuple[str, ...] = ()
+    inside: int = 0
+    check: bool = False  # of a checked build, not of the script

@@ -6,7 +6,7 @@ they stand in the text; everything placed elsewhere (allocas in the entry block,
 
 from __future__ import annotations
 
-from .values import REGISTER, Value, constant, exact_constant, llvm_type, splat
+from .values import MEMORY, REGISTER, Value, constant, exact_constant, llvm_type, splat
 
 
 class Builder:
@@ -18,6 +18,7 @@ class Builder:
         self.block = "begin"
         self.terminated = False
         self.debug = ""
+        self.half = True  # whether the machine converts float16
         self._registers = 0
         self._names = 0
 
@@ -140,6 +141,12 @@ class Builder:
         ref = f"%{self.name(stem)}"
         self.entry.append(f"  {ref} = alloca {ty}, align {align}")
         return ref
+
+
+def memory_suffix(base: str, lanes: int) -> str:
+    """As ``vector_type_suffix`` for the type in memory."""
+    scalar = {"float": "f32", "double": "f64", "ptr": "p0"}.get(MEMORY[base], MEMORY[base])
+    return scalar if lanes == 1 else f"v{lanes}{scalar}"
 
 
 def vector_type_suffix(base: str, lanes: int) -> str:

@@ -10,9 +10,9 @@ from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import BufferLoad, Call, Expr, GlobalVar, StringImm
 from tirscript.ir.op import OPS
 
-from . import integers, mathematics, memory
+from . import integers, mathematics, memory, narrow
 from .casts import as_data
-from .values import BYTES, FLOATS, MEMORY, REGISTER, Value, constant, llvm_type, parts
+from .values import BYTES, FLOATS, MEMORY, NARROW, PASSED, REGISTER, Value, constant, parts
 
 if TYPE_CHECKING:
     from .function import FunctionEmitter
@@ -36,11 +36,22 @@ def call(f: FunctionEmitter, e: Call) -> Value:
         return emit(f, e)
     if op in mathematics.FUNCTIONS:
         base, lanes = parts(e.args[0].dtype if e.dtype.startswith("bool") else e.dtype)
+        if base in NARROW:
+            return f.broadcast(_narrow_function(f, op, base, e), lanes)
         v = mathematics.call(f, op, base, [f.expr(a) for a in e.args])
         return f.broadcast(v, max(lanes, v.lanes))
     if op in OPS:
         raise NotYetError(f"`{op}` is not supported by the LLVM backend yet", code="intrinsic")
     raise CodegenError(f"there is no operator `{op}`", code="unknown-operator", hint=did_you_mean(op, OPS))
+
+
+def _narrow_function(f: FunctionEmitter, op: str, base: str, e: Call) -> Value:
+    """A function on narrow floats: computed in float32, rounded once."""
+    args = [as_data(f, f.expr(a), base) if parts(a.dtype)[0] in FLOATS else f.expr(a) for a in e.args]
+    if op == "fma":
+        return narrow.fused(f, args, base)
+    v = mathematics.call(f, op, "float32", [narrow.wide(a) if a.base in NARROW else a for a in args])
+    return v if v.base == "bool" else narrow.rounded(f, v, base)
 
 
 # ---- hints and conversions
@@ -77,17 +88,12 @@ def _reinterpret(f: FunctionEmitter, e: Call) -> Value:
     v = f.broadcast(as_data(f, f.expr(e.args[0]), have), width)
     if BYTES[base] * lanes != BYTES[have] * width:
         raise CodegenError(f"{e.args[0].dtype} and {e.dtype} differ in size", code="reinterpret")
-    if have == "bool":
-        v = Value(f.ins(f"zext {v.typed} to {memory_vector('uint8', width)}"), "uint8", width)
-    if base == "bool":
-        raw = f.ins(f"bitcast {v.typed} to {memory_vector('uint8', lanes)}")
-        ty = memory_vector("uint8", lanes)
-        return Value(f.ins(f"icmp ne {ty} {raw}, {'0' if lanes == 1 else 'zeroinitializer'}"), "bool", lanes)
-    ty = llvm_type(base, lanes)
+    v = narrow.to_memory(f, v)
+    ty = memory_vector(base, lanes)
     if v.ty == ty:
-        return Value(v.ref, base, lanes)
+        return narrow.from_memory(f, v.ref, base, lanes)
     opcode = "inttoptr" if base == "handle" else "ptrtoint" if have == "handle" else "bitcast"
-    return Value(f.ins(f"{opcode} {v.typed} to {ty}"), base, lanes)
+    return narrow.from_memory(f, f.ins(f"{opcode} {v.typed} to {ty}"), base, lanes)
 
 
 def memory_vector(base: str, lanes: int) -> str:
@@ -168,17 +174,17 @@ def _module_call(f: FunctionEmitter, e: Call, callee: GlobalVar) -> Value:
     out: str | None = None
     if target.returns is not None:
         base, _ = parts(target.returns)
-        out = f.reserve("result", MEMORY[base], BYTES[base])
+        out = f.reserve("result", PASSED[base], 8)
         args.append(f"ptr {out}")
     status = f.ins(f"call i32 {target.symbol}({', '.join(args)})")
     f.check_status(status)
     if out is None:
         return constant(0, "int32")
     base, _ = parts(target.returns or "int32")
-    raw = f.ins(f"load {MEMORY[base]}, ptr {out}, align {BYTES[base]}")
-    if base == "bool":
-        return Value(f.ins(f"icmp ne i8 {raw}, 0"), "bool")
-    return Value(raw, base)
+    raw = f.ins(f"load {PASSED[base]}, ptr {out}, align {BYTES[base]}")
+    if base in NARROW:
+        return as_data(f, Value(raw, "float64"), base)
+    return narrow.from_memory(f, raw, base, 1)
 
 
 def _pointer_argument(f: FunctionEmitter, a: Expr) -> Value:
@@ -192,6 +198,8 @@ def _argument(f: FunctionEmitter, a: Expr, dtype: str) -> Value:
     """A scalar as functions of the module take it: integers and bools in 64 bits."""
     base, _ = parts(dtype)
     v = as_data(f, f.expr(a), base)
+    if base in NARROW:
+        return as_data(f, v, "float64")
     return v if base in FLOATS else integers.to_data(f, v, "int64")
 
 

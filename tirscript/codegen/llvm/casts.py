@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tirscript.ir import dtype as dt
 
+from . import narrow
 from .builder import Builder
 from .integers import in_int32, reduce_exact, to_data, to_exact
-from .values import BITS, BYTES, FLOATS, INT64_MAX, INTS, SIGNED, Value, constant, llvm_type
+from .values import BITS, BYTES, FLOATS, INT64_MAX, INTS, NARROW, SIGNED, Value, constant, llvm_type
 
 # Significant bits of the floats.
 _PRECISION = {"float32": 24, "float64": 53}
@@ -60,9 +61,15 @@ def _to_bool(b: Builder, v: Value) -> Value:
 
 def _to_float(b: Builder, v: Value, base: str) -> Value:
     ty = llvm_type(base, v.lanes)
-    if v.base in FLOATS:
-        if v.base == base:
+    if v.base == base:
+        return v
+    if base in NARROW:
+        return narrow.from_float(b, v, base) if v.base in FLOATS else narrow.from_int(b, v, base)
+    if v.base in NARROW:
+        v = narrow.wide(v)
+        if base == "float32":
             return v
+    if v.base in FLOATS:
         opcode = "fpext" if BYTES[base] > BYTES[v.base] else "fptrunc"
         return Value(b.ins(f"{opcode} {v.typed} to {ty}"), base, v.lanes)
     if v.base == "bool":
@@ -81,6 +88,8 @@ def _to_float(b: Builder, v: Value, base: str) -> Value:
 
 def _float_to_int(b: Builder, v: Value, base: str) -> Value:
     """Clamp, convert, put nan and the top right: a few instructions, in vectors too."""
+    if v.base in NARROW:
+        v = narrow.wide(v)
     low, high = dt.bounds(base)
     mask = llvm_type("bool", v.lanes)
     precision = _PRECISION[v.base]

@@ -11,7 +11,7 @@ from tirscript.ir.expr import Expr
 
 from . import calls, floats, integers, memory
 from .casts import as_data, as_kind, cast
-from .values import FLOATS, REGISTER, Value, constant, exact_constant, float_text, llvm_type, parts, splat
+from .values import FLOATS, NARROW, REGISTER, Value, constant, exact_constant, llvm_type, parts, splat
 
 if TYPE_CHECKING:
     from .function import FunctionEmitter
@@ -37,7 +37,7 @@ def _int(f: FunctionEmitter, e: ir.IntImm) -> Value:
 
 def _float(f: FunctionEmitter, e: ir.FloatImm) -> Value:
     base, lanes = parts(e.dtype)
-    return Value(splat(float_text(e.value), base, lanes), base, lanes)
+    return constant(e.value, base, lanes)
 
 
 def _string(f: FunctionEmitter, e: ir.StringImm) -> Value:
@@ -62,7 +62,7 @@ def _binary(f: FunctionEmitter, e: ir.BinaryOp) -> Value:
             raise CodegenError(f"no arithmetic on {base}", code="dtype")
         x, y = integers.unify(f, f.expr(e.a), f.expr(e.b), base)
         return _INTEGER[t](f, x, y)
-    if f.module.options.contract and (t is ir.Add or t is ir.Sub):
+    if base not in NARROW and f.module.options.contract and (t is ir.Add or t is ir.Sub):
         contracted = _contracted(f, e, base)
         if contracted is not None:
             return contracted

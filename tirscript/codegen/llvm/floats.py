@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from . import narrow
 from .builder import Builder, vector_type_suffix
-from .values import Value, constant, llvm_type
+from .values import NARROW, Value, constant, llvm_type
 
 if TYPE_CHECKING:
     from .function import FunctionEmitter
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 def arithmetic(b: FunctionEmitter, opcode: str, x: Value, y: Value) -> Value:
     """``fadd fsub fmul fdiv``."""
     x, y = b.same_lanes(x, y)
-    return Value(b.ins(f"{opcode} {b.fast}{x.ty} {x.ref}, {y.ref}"), x.base, x.lanes)
+    made = Value(b.ins(f"{opcode} {b.fast}{x.ty} {x.ref}, {y.ref}"), x.base, x.lanes)
+    return narrow.rounded(b, made, x.base) if x.base in NARROW else made
 
 
 def negate(b: Builder, x: Value) -> Value:
@@ -82,7 +84,8 @@ def _helper(b: FunctionEmitter, word: str, x: Value, y: Value) -> Value:
     def one(p: Value, q: Value) -> Value:
         return Value(b.ins(f"call {ty} {name}({p.typed}, {q.typed})"), p.base)
 
-    return lanewise(b, one, x, y)
+    made = lanewise(b, one, x, y)
+    return narrow.rounded(b, made, x.base) if x.base in NARROW else made
 
 
 def _suffix(ty: str) -> str:

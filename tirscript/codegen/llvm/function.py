@@ -17,11 +17,11 @@ from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import Expr, Var
 from tirscript.ir.stmt import Stmt
 
-from . import integers
+from . import integers, narrow
 from .builder import Builder
 from .casts import as_data
 from .expressions import TABLE as EXPRESSIONS
-from .values import BYTES, FLOATS, MEMORY, Value, parts
+from .values import BYTES, FLOATS, NARROW, Value, parts
 
 if TYPE_CHECKING:
     from .module import ModuleEmitter
@@ -38,6 +38,7 @@ class FunctionEmitter(Builder):
         self.module = module
         self.kinds = kinds
         self.parallel_body = parallel_body
+        self.half = module.options.half
         self.fast = "fast " if module.options.fast_math else ""
         self.env: dict[Var, Value] = {}
         self.mask: Value | None = None  # lanes for which the expression at hand is wanted
@@ -190,10 +191,8 @@ class FunctionEmitter(Builder):
                 raise CodegenError("the function returns no value", code="return-value")
             base, _ = parts(self.returns)
             v = as_data(self, self.expr(value), base)
-            ref, ty = v.ref, MEMORY[base]
-            if base == "bool":
-                ref = self.ins(f"zext i1 {ref} to i8")
-            self.do(f"store {ty} {ref}, ptr {self.out}, align {BYTES[base]}")
+            v = as_data(self, v, "float64") if base in NARROW else narrow.to_memory(self, v)
+            self.do(f"store {v.typed}, ptr {self.out}, align {BYTES[v.base]}")
         self.leave()
 
     # ---- statements

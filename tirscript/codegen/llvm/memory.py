@@ -9,8 +9,8 @@ from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import Add, Broadcast, BufferLoad, Expr, IntImm, Mul, Ramp, Sub, const_int
 from tirscript.ir.stmt import BufferStore
 
-from . import integers
-from .builder import vector_type_suffix
+from . import integers, narrow
+from .builder import memory_suffix, vector_type_suffix
 from .casts import as_data
 from .values import BYTES, MEMORY, Value, exact_constant, llvm_type, memory_type, parts
 
@@ -171,30 +171,22 @@ def _combined(f: FunctionEmitter, predicate: Value | None, lanes: int) -> Value 
     return Value(f.op("and", predicate, f.mask.ref), "bool", lanes)
 
 
-def _truth(f: FunctionEmitter, raw: str, lanes: int) -> Value:
-    """Bytes of bools as bools."""
-    ty = memory_type("bool", lanes)
-    return Value(f.ins(f"icmp ne {ty} {raw}, {'0' if lanes == 1 else 'zeroinitializer'}"), "bool", lanes)
-
-
 def _whole(f: FunctionEmitter, buffer: Buffer, index: Value, base: str, width: int) -> Value:
     return _whole_at(f, element_pointer(f, buffer, index), base, width)
 
 
 def _whole_at(f: FunctionEmitter, pointer: str, base: str, lanes: int) -> Value:
     raw = f.ins(f"load {memory_type(base, lanes)}, ptr {pointer}, align {BYTES[base]}")
-    return _truth(f, raw, lanes) if base == "bool" else Value(raw, base, lanes)
+    return narrow.from_memory(f, raw, base, lanes)
 
 
 def _masked(
     f: FunctionEmitter, word: str, base: str, lanes: int, address: str, suffix: str, mask: Value
 ) -> Value:
     ty = memory_type(base, lanes)
-    name = (
-        f"@llvm.masked.{word}.{vector_type_suffix(base, lanes) if base != 'bool' else f'v{lanes}i8'}.{suffix}"
-    )
+    name = f"@llvm.masked.{word}.{memory_suffix(base, lanes)}.{suffix}"
     raw = f.ins(f"call {ty} {name}({address}, {mask.typed}, {ty} zeroinitializer)")
-    return _truth(f, raw, lanes) if base == "bool" else Value(raw, base, lanes)
+    return narrow.from_memory(f, raw, base, lanes)
 
 
 def _scalar_load(
@@ -267,23 +259,15 @@ def store(f: FunctionEmitter, s: BufferStore) -> None:
         _masked_store(f, "scatter", value, base, address, f"v{lanes}p0", mask)
 
 
-def _raw(f: FunctionEmitter, value: Value, base: str) -> Value:
-    """A value as memory holds it."""
-    if base != "bool":
-        return value
-    ty = memory_type("bool", value.lanes)
-    return Value(f.ins(f"zext {value.typed} to {ty}"), "uint8", value.lanes)
-
-
 def _store_at(f: FunctionEmitter, pointer: str, value: Value, base: str) -> None:
-    raw = _raw(f, value, base)
+    raw = narrow.to_memory(f, value)
     f.do(f"store {raw.typed}, ptr {pointer}, align {BYTES[base]}")
 
 
 def _masked_store(
     f: FunctionEmitter, word: str, value: Value, base: str, address: str, suffix: str, mask: Value
 ) -> None:
-    raw = _raw(f, value, base)
+    raw = narrow.to_memory(f, value)
     name = f"@llvm.masked.{word}.{vector_type_suffix(raw.base, raw.lanes)}.{suffix}"
     f.do(f"call void {name}({raw.typed}, {address}, {mask.typed})")
 

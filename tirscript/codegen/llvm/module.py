@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tirscript.codegen.python.kinds import Kinds
+from tirscript.codegen.python.support import numpy_dtype
 from tirscript.codegen.signature import signature_of, symbols_of
 from tirscript.diagnostics import CodegenError, Mark, NotYetError, Span, TirscriptError, deep_recursion
 from tirscript.ir import dtype as dt
@@ -16,10 +17,11 @@ from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 from tirscript.runtime.signature import Signature, Site
 
+from .casts import as_data
 from .debug import DebugInfo
 from .function import FunctionEmitter
 from .options import Options
-from .values import FLOATS, MEMORY, Value, parts
+from .values import FLOATS, MEMORY, NARROW, PASSED, Value, parts
 
 # Functions of C that the generated code itself calls.
 _MEMORY = (
@@ -113,12 +115,12 @@ class ModuleEmitter:
         base, _ = parts(dtype)
         array = np.ascontiguousarray(data)
         if array.dtype.name != base:
-            array = array.astype(base)
+            array = array.astype(numpy_dtype(base))
         return self._bytes(array.tobytes() or b"\0", 64)
 
-    def site(self, message: str, span: Span | None) -> int:
+    def site(self, message: str, span: Span | None, **more: Any) -> int:
         """The status of an assert that failed."""
-        self.sites.append(Site(message, None if span is None else Mark(span)))
+        self.sites.append(Site(message, None if span is None else Mark(span), **more))
         return len(self.sites)
 
     def unrolled(self) -> str:
@@ -186,7 +188,8 @@ class ModuleEmitter:
         out = [*self._globals, *self._declared.values(), *self._helpers.values(), *self.functions]
         out.append('attributes #0 = { nounwind "min-legal-vector-width"="512" }')
         if self._unrolled:
-            out += ["!0 = distinct !{!0, !1}", '!1 = !{!"llvm.loop.unroll.enable"}']
+            # A count: left to itself LLVM writes out millions of iterations.
+            out += ["!0 = distinct !{!0, !1}", '!1 = !{!"llvm.loop.unroll.count", i32 8}']
         if self.debug is not None:
             out += [
                 f"!llvm.dbg.cu = !{{{self.debug.unit()}}}",
@@ -199,7 +202,7 @@ class ModuleEmitter:
 
     @property
     def externs(self) -> tuple[str, ...]:
-        return tuple(n for n in self._declared if n != "tirscript_parallel")
+        return tuple(n for n in self._declared if not n.startswith("tirscript_"))
 
     @property
     def parallel(self) -> bool:
@@ -230,6 +233,8 @@ def _scalar(f: FunctionEmitter, var: Var, apart: str, extent: bool = False) -> V
         raise CodegenError(f"the parameter `{var.name}` is a vector", code="vector-parameter")
     if base == "handle":
         v = Value(f.parameter(var.name, "ptr", apart), "handle")
+    elif base in NARROW:
+        v = as_data(f, Value(f.parameter(var.name, PASSED[base]), "float64"), base)
     elif base in FLOATS:
         v = Value(f.parameter(var.name, MEMORY[base]), base)
     else:

@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+# Families of x86 processors that convert float16.
+_WITH_F16C = (
+    "haswell", "broadwell", "skylake", "cascadelake", "cooperlake", "cannonlake", "icelake", "tigerlake",
+    "rocketlake", "alderlake", "raptorlake", "sapphirerapids", "emeraldrapids", "graniterapids", "znver",
+    "x86-64-v3", "x86-64-v4", "ivybridge", "apple", "neoverse", "cortex-a",
+)  # fmt: skip
+
+
+@cache
+def _host_has_f16c() -> bool:
+    if platform.machine().lower() in ("aarch64", "arm64"):
+        return True
+    import llvmlite.binding as llvm
+
+    return bool(llvm.get_host_cpu_features().get("f16c"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +36,15 @@ class Options:
     features: str | None = None
     triple: str = ""
     checked: bool = False
+
+    @property
+    def half(self) -> bool:
+        """Whether the machine has instructions for float16."""
+        if "+f16c" in (self.features or "") or self.triple.startswith(("aarch64", "arm64")):
+            return True
+        if self.triple or self.cpu:
+            return self.cpu.startswith(_WITH_F16C)
+        return _host_has_f16c()
 
     @staticmethod
     def of(target: Any) -> Options:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import struct
 
 from tirscript.diagnostics import CodegenError, NotYetError
 from tirscript.ir import dtype as dt
 
-# Scalar dtypes in registers and in memory; a bool is one bit in a register and one byte in memory.
+# Floats of 16 and 8 bits and their bytes: float32 in registers, with values of the dtype.
+NARROW = {"float16": 2, "bfloat16": 2, **dict.fromkeys(dt.FLOAT8, 1)}
+BITS = {f"{c}{b}": b for c in ("int", "uint") for b in (1, 2, 4, 8, 16, 32, 64)}
+# Scalar dtypes in registers and in memory, where bools and narrow integers take a byte.
 REGISTER = {
-    "bool": "i1", "handle": "ptr", "float32": "float", "float64": "double",
-    **{f"{c}{b}": f"i{b}" for c in ("int", "uint") for b in (8, 16, 32, 64)},
+    "bool": "i1", "handle": "ptr", "float32": "float", "float64": "double", **dict.fromkeys(NARROW, "float"),
+    **{name: f"i{b}" for name, b in BITS.items()},
 }  # fmt: skip
-MEMORY = {**REGISTER, "bool": "i8"}
+MEMORY = {
+    **REGISTER, "bool": "i8", **{name: f"i{8 * n}" for name, n in NARROW.items()},
+    **{name: f"i{max(b, 8)}" for name, b in BITS.items()},
+}  # fmt: skip
 BYTES = {
-    "bool": 1, "handle": 8, "float32": 4, "float64": 8,
-    **{f"{c}{b}": b // 8 for c in ("int", "uint") for b in (8, 16, 32, 64)},
+    "bool": 1, "handle": 8, "float32": 4, "float64": 8, **NARROW,
+    **{n: max(b // 8, 1) for n, b in BITS.items()},
 }  # fmt: skip
-BITS = {f"{c}{b}": b for c in ("int", "uint") for b in (8, 16, 32, 64)}
-SIGNED = frozenset({"int8", "int16", "int32", "int64"})
-FLOATS = frozenset({"float32", "float64"})
+SIGNED = frozenset(n for n in BITS if n[0] == "i")
+FLOATS = frozenset({"float32", "float64", *NARROW})
+# How scalars are passed to functions and given back: all floats narrower than float32 as doubles.
+PASSED = {**MEMORY, **dict.fromkeys(NARROW, "double")}
 INTS = frozenset(BITS)
 
 INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
@@ -101,6 +109,12 @@ def float_text(value: float) -> str:
 
 def constant_text(value: float, base: str) -> str:
     """A scalar constant of a dtype; integers wrap."""
+    if base in NARROW:
+        from .narrow import nearest
+
+        return float_text(nearest(value, base))
+    if base == "float32":
+        return float_text(_float32(float(value)))
     if base in FLOATS:
         return float_text(float(value))
     if base == "bool":
@@ -108,6 +122,14 @@ def constant_text(value: float, base: str) -> str:
     if base == "handle":
         return "null"
     return str(dt.wrap(int(value), base))
+
+
+def _float32(value: float) -> float:
+    try:
+        rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return rounded
 
 
 def splat(text: str, base: str, lanes: int) -> str:

@@ -26,14 +26,13 @@ def numpy_dtype(dtype: str) -> Any:
     if found is None:
         if dtype in _NATIVE:
             found = np.dtype(dtype)
-        elif dtype in ("int1", "uint1"):
-            found = np.dtype("int8" if dtype == "int1" else "uint8")
         elif dtype == "handle":
             found = np.dtype("uint64")
         else:
             import ml_dtypes
 
-            found = np.dtype(getattr(ml_dtypes, dtype))
+            # Older releases of ml_dtypes have no integers of one bit.
+            found = np.dtype(getattr(ml_dtypes, dtype, dtype[:-1] + "8"))
         _dtypes[dtype] = found
     return found
 
