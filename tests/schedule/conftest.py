@@ -15,16 +15,11 @@ from tirscript.schedule.testing import verify_trace_roundtrip
 Made = list[tuple[Schedule, Any]]
 
 
-@pytest.fixture
-def no_replay() -> None:
-    """Asked for by tests whose schedules cannot be replayed."""
-
-
 @pytest.fixture(autouse=True)
 def self_checking(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
     made: Made = []
     original = Schedule.__init__
-    replaying = False
+    replaying = getattr(request.module, "NO_REPLAY", False)
 
     @functools.wraps(original)
     def init(self: Schedule, mod: Any, **options: Any) -> None:
@@ -36,8 +31,6 @@ def self_checking(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureReques
     monkeypatch.setattr(Schedule, "__init__", init)
     yield
     replaying = True
-    if "no_replay" in request.fixturenames:
-        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for sch, mod in made:

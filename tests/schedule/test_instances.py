@@ -17,6 +17,9 @@ from tirscript.ir import BlockRealize, For
 from tirscript.schedule import Schedule
 
 
+NO_REPLAY = True
+
+
 def instances(s: Any, env: dict[Any, int]) -> Iterator[tuple[int, ...]]:
     """The axis tuples that run below a statement."""
     if isinstance(s, For):
