@@ -149,7 +149,10 @@ class Scope:
         kinds = [Add, Sub, Mul, Min, Max, FloorDiv, FloorMod, Div]
         if dt.is_int(dtype):
             kinds.append(Mod)
-        return self.pick(kinds)(self.expr(dtype, depth), self.expr(dtype, depth))
+        kind, a, b = self.pick(kinds), self.expr(dtype, depth), self.expr(dtype, depth)
+        if kind in (FloorDiv, FloorMod, Div, Mod) and isinstance(b, IntImm) and b.value == 0:
+            b = IntImm(1, b.dtype)  # a literal zero as divisor is refused
+        return kind(a, b)
 
     def choose(self, dtype, depth):
         test, a, b = self.expr("bool", depth), self.expr(dtype, depth), self.expr(dtype, depth)
