@@ -275,32 +275,36 @@ def test_unknown_pythons(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # ---- the same as the slow path, whatever comes
 
-POOL = 1 << 12
+POOL = 1 << 13
 _memory = np.zeros(POOL // 8, "float64").view("uint8")
 _dtypes = ("float32", "float32", "float64", "int64", "int32", "int8", "bool", ">f4", "q", "float16")
 
 
 @st.composite
-def arrays(draw: st.DrawFn, shape: tuple[int, ...] | None = None, dtype: str | None = None) -> np.ndarray:
+def arrays(
+    draw: st.DrawFn, shape: tuple[int, ...] | None = None, dtype: str | None = None, place: int = 0
+) -> np.ndarray:
     """A view of one pool of memory: arrays of a call may overlap, be strided, misaligned, read-only."""
-    if shape is None or draw(st.integers(0, 9)) == 0:
+    if shape is None or draw(st.integers(0, 19)) == 0:
         shape = tuple(draw(st.lists(st.integers(0, 6), max_size=3)))
-    if dtype is None or draw(st.integers(0, 9)) == 0:
+    if dtype is None or draw(st.integers(0, 19)) == 0:
         dtype = draw(st.sampled_from(_dtypes))
     size = np.dtype(dtype).itemsize
     steps = list(np.cumprod([size, *[max(n, 1) for n in shape[:0:-1]]])[::-1]) if shape else []
-    if draw(st.integers(0, 4)) == 0:
-        steps = [s * draw(st.sampled_from((1, 1, 2, -1, 0))) for s in steps]
     if draw(st.integers(0, 9)) == 0:
+        steps = [s * draw(st.sampled_from((1, 1, 2, -1, 0))) for s in steps]
+    if draw(st.integers(0, 19)) == 0:
         steps = list(draw(st.permutations(steps)))
     if draw(st.integers(0, 9)) == 0:
         steps = [s if n > 1 else 12345 for s, n in zip(steps, shape, strict=True)]
     used = [(n - 1) * int(s) if n > 1 else 0 for s, n in zip(steps, shape, strict=True)]
     low, high = sum(min(0, u) for u in used), sum(max(0, u) for u in used)
-    slot = draw(st.integers(0, 7)) * 512 + draw(st.sampled_from((0, 0, 0, 0, 8, 4, 64, 1)))
+    if draw(st.integers(0, 9)) == 0:
+        place = draw(st.integers(0, 15))
+    slot = place * 512 + draw(st.sampled_from((0,) * 8 + (8, 4, 64, 1)))
     offset = min(max(slot, -low), POOL - size - high)
     a = np.lib.stride_tricks.as_strided(
-        np.ndarray((), dtype, _memory, offset), shape, steps, writeable=draw(st.integers(0, 9)) > 0
+        np.ndarray((), dtype, _memory, offset), shape, steps, writeable=draw(st.integers(0, 19)) > 0
     )  # fmt: skip
     return a
 
@@ -310,11 +314,13 @@ class Sub(np.ndarray):
 
 
 def wrapped(draw: st.DrawFn, a: np.ndarray) -> Any:
-    kind = draw(st.integers(0, 19))
-    if kind < 4:
+    kind = draw(st.integers(0, 29))
+    if kind < 6:
         return NDArray(a, None)  # type: ignore[arg-type]
-    odd = (a.view(Sub), None, a.tolist(), draw(st.sampled_from((3, 1.5, "x", object))))
-    return odd[kind - 4] if kind < 8 else a
+    if kind > 6:
+        return a
+    odd = (a.view(Sub), memoryview(a), None, a.tolist(), 3, 1.5, "x", object)
+    return odd[draw(st.integers(0, len(odd) - 1))]
 
 
 NUMBERS: tuple[Any, ...] = (
@@ -347,7 +353,7 @@ def calls(draw: st.DrawFn) -> tuple[str, list[Any]]:
             numbers = [5, 1.5, True, 7, 2.5, -3]
             numbers[draw(st.integers(0, 5))] = draw(st.sampled_from(NUMBERS))
         return name, [*numbers, wrapped(draw, draw(arrays((5,), "float64")))]
-    args = [wrapped(draw, draw(arrays(*s))) for s in shapes]
+    args = [wrapped(draw, draw(arrays(*s, k))) for k, s in enumerate(shapes)]
     if draw(st.integers(0, 19)) == 0:
         args = args[:-1] if draw(st.booleans()) else [*args, args[0]]
     return name, args
