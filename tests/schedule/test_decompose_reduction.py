@@ -244,3 +244,37 @@ def test_a_partly_covered_spatial_axis_is_refused() -> None:
     sch = Schedule(f)
     with pytest.raises(ts.ScheduleError, match="axis-not-covered"):
         sch.decompose_reduction("O", sch.get_loops("O")[0])
+
+
+def test_conditions_between() -> None:
+    @T.prim_func
+    def f(A: T.Buffer((4, 5), "int32"), M: T.Buffer((4,), "int32"), O: T.Buffer((4,), "int32")):
+        for i in range(4):
+            if M[i] > 0:
+                for k in range(5):
+                    with T.block("O"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            O[vi] = 0
+                        O[vi] = O[vi] + A[vi, vk]
+
+    @T.prim_func
+    def g(A: T.Buffer((4, 5), "int32"), O: T.Buffer((4,), "int32")):
+        for i in range(4):
+            if O[3 - i] > 0:
+                for k in range(5):
+                    with T.block("O"):
+                        vi, vk = T.axis.remap("SR", [i, k])
+                        with T.init():
+                            O[vi] = 0
+                        O[vi] = O[vi] + A[vi, vk]
+
+    a, m, o = rng(4, 5, dtype="int32"), np.array([1, 0, 2, -1], "int32"), np.array([7, 8, 9, 6], "int32")
+    want = np.where(m > 0, a.sum(1), o)
+    for level in (0, 1):
+        sch = Schedule(f)
+        sch.decompose_reduction("O", sch.get_loops("O")[level])
+        np.testing.assert_array_equal(run(sch.mod, a, m, o), want)
+    sch = Schedule(g)
+    with pytest.raises(ts.ScheduleError, match="init-overtakes"):
+        sch.decompose_reduction("O", sch.get_loops("O")[0])

@@ -184,4 +184,5 @@ def test_fields_and_pickling() -> None:
         error = refusal("axis-not-covered")
     assert error.code == "axis-not-covered" and error.fields["missing"] == "3"  # type: ignore[attr-defined]
     copy = pickle.loads(pickle.dumps(error))
+    assert copy.render() == copy.render(full=True) == str(error)
     assert str(copy) == str(error) and type(copy) is type(error) and copy.code == error.code

@@ -16,7 +16,6 @@ from tirscript.arith.evaluate import evaluate
 from tirscript.ir import BlockRealize, For
 from tirscript.schedule import Schedule
 
-
 NO_REPLAY = True
 
 

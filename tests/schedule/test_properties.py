@@ -19,7 +19,6 @@ from tirscript.schedule.testing import verify_trace_roundtrip
 
 from .strategies import programs, steps
 
-
 NO_REPLAY = True  # the tests replay what they make themselves
 
 

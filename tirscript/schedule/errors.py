@@ -116,6 +116,8 @@ class Refusal(ScheduleError):
         return text
 
     def render(self, *, full: bool = False) -> str:
+        if "fields" not in self.__dict__:  # unpickled: the text is all that is left
+            return self._text or super().render()
         if self.level == "none":
             return f"{self.title}: {self.message}"
         if self.level == "fast":

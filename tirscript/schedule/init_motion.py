@@ -7,7 +7,7 @@ from typing import Any
 from tirscript.analysis.access import accesses
 from tirscript.arith.linear import key_of
 from tirscript.ir.expr import Expr, IntImm, IterVar, Var
-from tirscript.ir.stmt import Block, BlockRealize, For, SeqStmt
+from tirscript.ir.stmt import Block, BlockRealize, For
 
 from .cells import (
     Cell,
@@ -167,8 +167,12 @@ def _simple(b: Block) -> bool:
 
 def check_others(plan: InitPlan) -> None:
     """Nothing else below the loop may touch what the init touches, before or in another iteration."""
-    if not any(type(p.node) is SeqStmt for p in plan.path):
-        return
+    for p in plan.path:
+        s = p.node
+        if type(s) is not For or type(s.min) is not IntImm or type(s.extent) is not IntImm:
+            break
+    else:
+        return  # loops of constant extents alone
     realize: BlockRealize = plan.block.node
     top: For = plan.loop.node
     cells = cells_below(top)
