@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from string import Template
 
 from . import formula
-from .arguments import int_bounds
+from .arguments import FLOATS, int_bounds
 from .signature import BufferParam, Extent, HandleParam, ScalarParam, Signature
 
 PYTHON_API = (
@@ -50,8 +50,9 @@ DECLARATIONS = {
     "PyLong_FromUnsignedLongLong": "declare ptr @PyLong_FromUnsignedLongLong(i64) nounwind",
     "PyFloat_FromDouble": "declare ptr @PyFloat_FromDouble(double) nounwind",
 }
-_FLOATS = {"float32": "float", "float64": "double"}
-_INTS = tuple(f"{c}{b}" for c in ("int", "uint") for b in (8, 16, 32, 64))
+# The types in which kernels take and give floats; the narrow ones come as doubles.
+_FLOATS = {**dict.fromkeys(FLOATS, "double"), "float32": "float"}
+_INTS = tuple(f"{c}{b}" for c in ("int", "uint") for b in (1, 2, 4, 8, 16, 32, 64))
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 _ALIGNED, _CONTIGUOUS, _WRITEABLE = 0x100, 0x1, 0x400
 _HEAD = 10
@@ -227,7 +228,8 @@ class _Emitter:
         tail: list[str] = []
         returns = signature.returns
         if returns is not None:
-            memory = _FLOATS.get(returns, "i8" if returns == "bool" else f"i{returns.lstrip('uint')}")
+            narrow = returns == "bool" or returns.lstrip("uint") in ("1", "2", "4")
+            memory = _FLOATS.get(returns, "i8" if narrow else f"i{returns.lstrip('uint')}")
             head.append(f"  %out = alloca {memory}, align 8")
             operands.append("ptr %out")
         if signature.long:
