@@ -88,7 +88,7 @@ def _aligned(array: np.ndarray[Any, Any], align: int) -> np.ndarray[Any, Any]:
     """A copy whose address is a multiple of ``align``."""
     memory = np.empty(array.nbytes + align, dtype=np.uint8)
     start = -memory.ctypes.data % align
-    copy = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy: np.ndarray[Any, Any] = memory[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy
 
