@@ -14,11 +14,12 @@ accepts, with the same values.
 from __future__ import annotations
 
 import ctypes
+import functools
 import struct
 import sys
 import sysconfig
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -281,4 +282,12 @@ def builtin(function: CompiledFunction, kernel: int, code: int | None, table: An
     return runtime.new(ctypes.addressof(definition), function, None)
 
 
-__all__ = ["CompiledFunction", "Layout", "Wrappers", "builtin", "probe", "wrappers"]
+def bound(function: Any, args: Sequence[Any]) -> Callable[[], Any]:
+    """A call with these arguments, for timing: what needed the slow path was done now, once."""
+    if isinstance(function, Function):
+        return function.bound(args)
+    slow: Function = function.__self__
+    return functools.partial(function, *slow._arguments.check(args)[0])
+
+
+__all__ = ["CompiledFunction", "Layout", "Wrappers", "bound", "builtin", "probe", "wrappers"]

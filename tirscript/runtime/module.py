@@ -132,10 +132,10 @@ class Module:
                 raise CallValueError(
                     f"time_evaluator: {word} is at least 1, not {value}", code="time-evaluator"
                 )
-        function = _checked(self[self.entry_name if name is None else name])
+        function = self[self.entry_name if name is None else name]
 
         def evaluate(*args: Any) -> Timing:
-            return measure(function.bound(args), number, repeat, min_repeat_ms)
+            return measure(compiled.bound(function, args), number, repeat, min_repeat_ms)
 
         return evaluate
 
