@@ -126,8 +126,8 @@ class Parser:
     __slots__ = (
         "annotating", "attrs", "axes", "block", "block_names", "buffer_map", "definition", "env", "errors",
         "gone", "has_block", "items", "kinds", "loop_kinds", "loops", "macros", "module", "names", "naming",
-        "naming_node", "options", "params", "ret_type", "root_node", "source", "span", "string_vars",
-        "tail_returns", "threads", "undo", "unicode_columns", "used",
+        "naming_node", "open_ifs", "options", "params", "ret_type", "root_node", "source", "span",
+        "string_vars", "tail_returns", "threads", "undo", "unicode_columns", "used",
     )  # fmt: skip
 
     def __init__(self, source: Source, env: Environment, options: Options, *, ascii_only: bool) -> None:
@@ -156,6 +156,8 @@ class Parser:
         self.buffer_map: dict[Var, Buffer] = {}
         self.attrs: dict[str, Any] = {}
         self.ret_type = "void"
+        # The branches of the `with T.If(...)` that are open.
+        self.open_ifs: list[Any] = []
         self.module: Any = None
         # The call whose result gets a name, and that name (or names).
         self.naming_node: ast.AST | None = None

@@ -408,20 +408,17 @@ class _Branches:
         self.orelse: Stmt | None = None
 
 
-_open_ifs: list[_Branches] = []
-
-
 def _if(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
     arg = arguments(p, call, "condition", required=1)["condition"]
     test = condition(p, arg, p.expr(arg))
     span = p.header(s, call)
     branches = _Branches()
-    _open_ifs.append(branches)
+    p.open_ifs.append(branches)
     outer, p.items = p.items, []
     try:
         with_items(p, s, k + 1)
     finally:
-        _open_ifs.pop()
+        p.open_ifs.pop()
         inside, p.items = p.items, outer
     if inside:
         raise p.error(call, "T.If holds `with T.Then():` and `with T.Else():` only", "with")
@@ -434,9 +431,9 @@ def _if(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
 
 def _branch(which: str) -> Any:
     def handler(p: Parser, s: ast.With, k: int, call: ast.Call) -> None:
-        if not _open_ifs:
+        if not p.open_ifs:
             raise p.error(call, f"{ast.unparse(call)} stands inside `with T.If(...)`", "with")
-        holder = _open_ifs[-1]
+        holder = p.open_ifs[-1]
         span = p.header(s, call)
         outer, p.items = p.items, []
         mark = len(p.undo)
