@@ -107,7 +107,7 @@ def test_absent_modules_import_and_say_so_when_used(name: str) -> None:
     assert f"`tirscript.{name}.anything`" in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["register_func", "get_global_func"])
+@pytest.mark.parametrize("name", ["opencl", "metal"])
 def test_absent_functions_say_so_when_called(name: str) -> None:
     function = getattr(tirscript, name)
     assert repr(function) == f"<tirscript.{name}: not yet>"

@@ -22,7 +22,10 @@ _NAMES = {
     "tirscript.ir": (
         "IRModule", "PrimFunc", "assert_structural_equal", "structural_equal", "structural_hash",
     ),
-    "tirscript.runtime": ("Module", "cpu", "cuda", "device", "set_num_threads"),
+    "tirscript.runtime": (
+        "Module", "cpu", "cuda", "device", "get_global_func", "register_func", "register_global_func",
+        "set_num_threads",
+    ),
     "tirscript.diagnostics": (
         "AssertFailed", "AxisWarning", "BindError", "BoundsWarning", "CallError", "CallTypeError",
         "CallValueError", "CheckFailed", "CodegenError", "LowerError", "NotYetError", "ParseError",
@@ -43,7 +46,7 @@ _NOT_YET_MODULES = (
     "autotvm", "auto_scheduler", "contrib", "contrib.clang", "contrib.utils", "dlight", "meta_schedule",
     "relax", "rpc", "te", "tensor_intrin", "topi", "transform",
 )  # fmt: skip
-_NOT_YET_NAMES = ("get_global_func", "opencl", "metal", "register_func", "register_global_func")
+_NOT_YET_NAMES = ("opencl", "metal")
 
 _WHERE = {name: f"{module}:{name}" for module, names in _NAMES.items() for name in names} | _ALIASES
 __all__ = sorted({*_WHERE, *_MODULES, *_NOT_YET_NAMES} | {m for m in _NOT_YET_MODULES if "." not in m})

@@ -44,11 +44,14 @@ from tirscript import diagnostics as diagnostics
 from tirscript import display as display
 from tirscript import driver as driver
 from tirscript.script import from_source as from_source
+from tirscript.runtime import get_global_func as get_global_func
 from tirscript import ir as ir
 from tirscript.driver import lower as lower
 from tirscript import lowering as lowering
 from tirscript import nd as nd
 from tirscript.script import parse as parse
+from tirscript.runtime import register_func as register_func
+from tirscript.runtime import register_global_func as register_global_func
 from tirscript import runtime as runtime
 from tirscript import schedule as schedule
 from tirscript import script as script
@@ -66,12 +69,9 @@ auto_scheduler: _NotYetModule
 autotvm: _NotYetModule
 contrib: _NotYetModule
 dlight: _NotYetModule
-get_global_func: _NotYet
 meta_schedule: _NotYetModule
 metal: _NotYet
 opencl: _NotYet
-register_func: _NotYet
-register_global_func: _NotYet
 relax: _NotYetModule
 rpc: _NotYetModule
 s_tir = tir

@@ -18,9 +18,6 @@ _INSTEAD = {
     "rpc": "remote execution is not supported",
     "autotvm": "there is no tuner; transform a Schedule by hand",
     "auto_scheduler": "there is no tuner; transform a Schedule by hand",
-    "register_func": "packed functions are not supported; a function reaches C code by T.call_extern",
-    "register_global_func": "packed functions are not supported; a function reaches C code by T.call_extern",
-    "get_global_func": "packed functions are not supported; a function reaches C code by T.call_extern",
 }
 # Absent modules inside absent modules: they can be imported, too.
 _SUBMODULES = ("tirscript.contrib.clang", "tirscript.contrib.utils")

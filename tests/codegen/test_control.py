@@ -14,13 +14,12 @@ from tirscript.codegen.llvm import emit
 from tirscript.diagnostics import AssertFailed, CodegenError, NotYetError, Source, Span
 from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import TRUE, Broadcast, Call, Expr, FloatImm, GlobalVar, StringImm, Var, const_int
+from tirscript.ir.expr import TRUE, Broadcast, Call, Expr, GlobalVar, StringImm, Var, const_int
 from tirscript.ir.module import IRModule
 from tirscript.ir.stmt import (
     Allocate,
     AssertStmt,
     AttrStmt,
-    BufferStore,
     DeclBuffer,
     Evaluate,
     IfThenElse,
@@ -282,9 +281,9 @@ def test_symbols_of_loaded_libraries() -> None:
 def test_errors_name_function_and_line() -> None:
     out = buffer("O", 4)
     bad = {
-        "float16": Evaluate(ops.cast(load(out, 0), "float16")),
-        "call_packed": Evaluate(Call("int32", "call_packed", (StringImm("f"),))),
-        "bfloat16": BufferStore(buffer("B", 4, dtype="bfloat16"), FloatImm(0.0, "bfloat16"), (const_int(0),)),
+        "tvm_struct_get": Evaluate(
+            Call("int32", "tvm_struct_get", (Var("h", "handle"), const_int(0), const_int(1)))
+        ),
     }
     for word, statement in bad.items():
         f = function([out], loop(4, lambda i: statement.replace(span=span(7, "the line"))), name="g")

@@ -8,7 +8,7 @@ from tirscript.diagnostics import LowerError, TirscriptError, deep_recursion, di
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 
-from .pipeline import PASSES, Pass
+from .pipeline import CHECKED_PASSES, PASSES, Pass
 
 __all__ = ["PASSES", "lower_function", "lower_module", "pass_names"]
 
@@ -54,6 +54,8 @@ def lower_function(func: PrimFunc, stop_after: str | None = None) -> PrimFunc:
 def lower_module(mod: IRModule, target: Any = None, stop_after: str | None = None) -> IRModule:
     """The module after the passes, up to and with ``stop_after``; the given module is not changed."""
     passes = _until(stop_after)
+    if target is not None and getattr(target, "kind", "") == "llvm" and target.get("checked"):
+        passes = tuple([p for p in CHECKED_PASSES if p in passes or p is CHECKED_PASSES[-1]])
     new = mod.copy()
     with deep_recursion():
         for var, func in mod.functions_items():

@@ -14,6 +14,7 @@ from .lower_init_block import lower_init_block
 from .lower_match_buffer import lower_match_buffer
 from .lower_opaque_block import lower_opaque_block
 from .lower_thread_binding import lower_thread_binding
+from .plain_loops import plain_loops
 from .plan_buffer_allocation import plan_buffer_allocation
 from .remove_no_op import remove_no_op
 from .serialize_dependent_loops import serialize_dependent_loops
@@ -22,6 +23,18 @@ from .unroll_loop import unroll_loop
 from .vectorize_loop import vectorize_loop
 
 Pass = Callable[[PrimFunc], PrimFunc]
+
+# Checked builds keep the indices as they are written, and the program in its order.
+CHECKED_PASSES: tuple[Pass, ...] = (
+    canonicalize_loop,
+    lower_init_block,
+    convert_blocks_to_opaque,
+    lower_match_buffer,
+    lower_opaque_block,
+    lower_thread_binding,
+    plan_buffer_allocation,
+    plain_loops,
+)
 
 PASSES: tuple[Pass, ...] = (
     canonicalize_loop,

@@ -10,10 +10,12 @@ from .devices import Device, cpu, cuda, device
 from .module import Module, load_llvm, load_python
 from .ndarray import NDArray, Tensor, empty, tensor
 from .pool import num_threads, set_num_threads
+from .registry import get_global_func, register_func, register_global_func
 from .signature import Signature
 from .timing import Timing
 
 __all__ = [
     "Device", "Function", "Module", "NDArray", "Signature", "Tensor", "Timing", "cpu", "cuda", "device",
-    "empty", "load_llvm", "load_python", "make_callable", "num_threads", "set_num_threads", "tensor",
+    "empty", "get_global_func", "load_llvm", "load_python", "make_callable", "num_threads", "register_func",
+    "register_global_func", "set_num_threads", "tensor",
 ]  # fmt: skip

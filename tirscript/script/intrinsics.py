@@ -40,6 +40,19 @@ def _argument(value: Any) -> Expr:
     return value.data if isinstance(value, Buffer) else ops.as_expr(value)
 
 
+def _packed_argument(value: Any) -> Expr:
+    """A buffer is passed as an array, with its shape."""
+    if not isinstance(value, Buffer):
+        return ops.as_expr(value)
+    strides = ops.call("tvm_stack_make_shape", *value.strides) if value.strides else const_int(0)
+    offset = const_int(0) if value.elem_offset is None else value.elem_offset
+    shape = ops.call("tvm_stack_make_shape", *value.shape)
+    zero = ops.cast(const_int(0), value.dtype)
+    return nodes.Call(
+        "handle", "tvm_stack_make_array", (value.data, shape, strides, const_int(value.ndim), zero, offset)
+    )
+
+
 def address_of(obj: Any) -> Expr:
     """The address of a buffer or of one of its elements."""
     if isinstance(obj, Buffer):
@@ -150,7 +163,8 @@ def _passed_on(name: str, dtype: str, doc: str, signature: inspect.Signature) ->
     def function(*args: Any, **kwargs: Any) -> Expr:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        return nodes.Call(dtype, name, tuple([_argument(a) for a in bound.args]))
+        read = _packed_argument if "packed" in name else _argument
+        return nodes.Call(dtype, name, tuple([read(a) for a in bound.args]))
 
     function.__signature__ = signature  # type: ignore[attr-defined]
     return named(function, name, doc)

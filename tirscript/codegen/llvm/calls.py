@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from tirscript.diagnostics import CodegenError, NotYetError, did_you_mean
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import BufferLoad, Call, Expr, GlobalVar, StringImm
+from tirscript.ir.expr import BufferLoad, Call, Expr, GlobalVar
 from tirscript.ir.op import OPS
 
-from . import integers, mathematics, memory, narrow
+from . import fixedpoint, foreign, integers, mathematics, memory, narrow
 from .casts import as_data
-from .values import BYTES, FLOATS, MEMORY, NARROW, PASSED, REGISTER, Value, constant, parts
+from .values import BYTES, FLOATS, MEMORY, NARROW, PASSED, Value, constant, parts
 
 if TYPE_CHECKING:
     from .function import FunctionEmitter
@@ -23,8 +23,6 @@ FOREIGN = frozenset(
     for name, op in OPS.items()
     if op.effect in ("update", "control", "read") or name == "call_pure_extern"
 )
-# Functions of C with a variable number of arguments, and how many are fixed.
-_VARIADIC = {"printf": 1, "fprintf": 2, "sprintf": 2, "snprintf": 3, "dprintf": 2}
 
 
 def call(f: FunctionEmitter, e: Call) -> Value:
@@ -203,57 +201,6 @@ def _argument(f: FunctionEmitter, a: Expr, dtype: str) -> Value:
     return v if base in FLOATS else integers.to_data(f, v, "int64")
 
 
-def _extern(f: FunctionEmitter, e: Call) -> Value:
-    name_node, *rest = e.args
-    if not isinstance(name_node, StringImm):
-        raise CodegenError("the name of an external function is a string", code="extern-name")
-    name = name_node.value
-    fixed = _VARIADIC.get(name)
-    types, operands = [], []
-    for i, a in enumerate(rest):
-        base, lanes = parts(a.dtype)
-        if lanes != 1:
-            raise NotYetError(f"vector arguments of `{name}` are not supported yet", code="extern-vector")
-        v = as_data(f, f.expr(a), base)
-        if fixed is not None and i >= fixed:
-            v = _promoted(f, v)
-        ty = _abi_type(v.base)
-        types.append(ty)
-        operands.append(f"{ty} {v.ref}")
-    base, lanes = ("void", 1) if e.dtype == "void" else parts(e.dtype)
-    if lanes != 1:
-        raise NotYetError(f"vector results of `{name}` are not supported yet", code="extern-vector")
-    result = "void" if base == "void" else REGISTER[base]
-    shown = ", ".join(types if fixed is None else [*types[:fixed], "..."])
-    extended = _EXTENSION.get(base, "")
-    quoted = f'@"{name}"'
-    effect = " memory(none)" if e.op == "call_pure_extern" and "ptr" not in types else ""
-    f.module.declare(name, f"declare {extended}{result} {quoted}({shown}) nounwind{effect}")
-    signature = f"{result} ({shown})" if fixed is not None else result
-    text = f"call {extended}{signature} {quoted}({', '.join(operands)})"
-    if base == "void":
-        f.do(text)
-        return constant(0, "int32")
-    return Value(f.ins(text), base)
-
-
-# The C ABI passes narrow integers extended.
-_EXTENSION = {
-    "bool": "zeroext ", "int8": "signext ", "uint8": "zeroext ", "int16": "signext ", "uint16": "zeroext ",
-}  # fmt: skip
-
-
-def _abi_type(base: str) -> str:
-    return f"{REGISTER[base]} {_EXTENSION.get(base, '')}".strip()
-
-
-def _promoted(f: FunctionEmitter, v: Value) -> Value:
-    """C's promotions of variable arguments."""
-    if v.base == "float32":
-        return as_data(f, v, "float64")
-    return as_data(f, v, "int32") if v.base in _EXTENSION else v
-
-
 def buffer_argument(f: FunctionEmitter, buffer: Buffer) -> Value:
     return Value(f.pointer(buffer), "handle")
 
@@ -273,8 +220,33 @@ _TABLE: dict[str, Callable[[FunctionEmitter, Call], Value]] = {
     "vectorlow": _half(True),
     "vectorhigh": _half(False),
     "vectorcombine": _combine,
-    "call_extern": _extern,
-    "call_pure_extern": _extern,
+    "call_extern": foreign.extern,
+    "call_pure_extern": foreign.extern,
+    "call_llvm_intrin": foreign.llvm_intrinsic,
+    "call_llvm_pure_intrin": foreign.llvm_intrinsic,
+    "llvm_lookup_intrinsic_id": foreign.lookup,
+    **dict.fromkeys(
+        [
+            f"{tvm}{name}{lowered}"
+            for tvm in ("", "tvm_")
+            for name in ("call_packed", "call_cpacked")
+            for lowered in ("", "_lowered")
+        ],
+        foreign.packed,
+    ),
+    **dict.fromkeys(
+        [
+            "tvm_struct_get",
+            "tvm_struct_set",
+            "tvm_stack_alloca",
+            "tvm_stack_make_shape",
+            "tvm_stack_make_array",
+        ],
+        foreign.structures,
+    ),
+    "q_multiply_shift": fixedpoint.q_multiply_shift,
+    "q_multiply_shift_per_axis": fixedpoint.q_multiply_shift_per_axis,
+    "dp4a": fixedpoint.dp4a,
     "start_profile_intrinsic": _nothing,
     "end_profile_intrinsic": _nothing,
 }

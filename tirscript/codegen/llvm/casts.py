@@ -6,7 +6,7 @@ from tirscript.ir import dtype as dt
 
 from . import narrow
 from .builder import Builder
-from .integers import in_int32, reduce_exact, to_data, to_exact
+from .integers import in_int32, is_large, reduce_exact, to_data, to_exact
 from .values import BITS, BYTES, FLOATS, INT64_MAX, INTS, NARROW, SIGNED, Value, constant, llvm_type
 
 # Significant bits of the floats.
@@ -63,6 +63,8 @@ def _to_float(b: Builder, v: Value, base: str) -> Value:
     ty = llvm_type(base, v.lanes)
     if v.base == base:
         return v
+    if is_large(v):
+        v = to_data(b, v, "uint64")
     if base in NARROW:
         return narrow.from_float(b, v, base) if v.base in FLOATS else narrow.from_int(b, v, base)
     if v.base in NARROW:

@@ -9,7 +9,7 @@ from tirscript.diagnostics import CodegenError, NotYetError
 from tirscript.ir import expr as ir
 from tirscript.ir.expr import Expr
 
-from . import calls, floats, integers, memory
+from . import calls, checks, floats, integers, memory
 from .casts import as_data, as_kind, cast
 from .values import FLOATS, NARROW, REGISTER, Value, constant, exact_constant, llvm_type, parts, splat
 
@@ -51,6 +51,7 @@ _INTEGER = {
     ir.Mod: integers.truncmod, ir.FloorDiv: integers.floordiv, ir.FloorMod: integers.floormod,
     ir.Min: integers.minimum, ir.Max: integers.maximum,
 }  # fmt: skip
+_DIVISIONS = (ir.Div, ir.Mod, ir.FloorDiv, ir.FloorMod)
 _FLOAT = {ir.Add: "fadd", ir.Sub: "fsub", ir.Mul: "fmul", ir.Div: "fdiv", ir.Mod: "frem"}
 
 
@@ -61,7 +62,13 @@ def _binary(f: FunctionEmitter, e: ir.BinaryOp) -> Value:
         if base == "bool" or base == "handle":
             raise CodegenError(f"no arithmetic on {base}", code="dtype")
         x, y = integers.unify(f, f.expr(e.a), f.expr(e.b), base)
-        return _INTEGER[t](f, x, y)
+        if not f.module.options.checked:
+            return _INTEGER[t](f, x, y)
+        if t in _DIVISIONS:
+            checks.divisor(f, e, y)
+        made = _INTEGER[t](f, x, y)
+        checks.arithmetic(f, e, x, y, made)
+        return made
     if base not in NARROW and f.module.options.contract and (t is ir.Add or t is ir.Sub):
         contracted = _contracted(f, e, base)
         if contracted is not None:
@@ -215,9 +222,6 @@ def _cast(f: FunctionEmitter, e: ir.Cast) -> Value:
     v = f.expr(e.value)
     if v.base == "handle" or base == "handle":
         raise CodegenError(f"no conversion from {e.value.dtype} to {e.dtype}", code="dtype")
-    if base in FLOATS and e.value.dtype == "uint64" and type(e.value) is ir.Var:
-        # A parameter may have a value that 64 bits hold only without a sign.
-        v = as_data(f, v, "uint64")
     if not v.exact and v.base not in FLOATS and v.base != "bool":
         v = as_data(f, v, parts(e.value.dtype)[0])
     return f.broadcast(cast(f, v, base), lanes)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tirscript.codegen.python.kinds import Kinds
-from tirscript.diagnostics import CodegenError, Mark, TirscriptError
+from tirscript.diagnostics import CodegenError, Mark, Span, TirscriptError
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import Expr, Var
 from tirscript.ir.stmt import Stmt
@@ -51,6 +51,8 @@ class FunctionEmitter(Builder):
         self.restricted: set[str] = set()  # pointers that nothing else points into
         self._params: list[str] = []
         self._taken: set[str] = {"status", "entry", "begin", "exit", "nomemory"}
+        self.loop_vars: list[Var] = []  # of the loops around, for what failures tell
+        self.span: Span | None = None  # of the statement at hand
         self.out = ""  # where the value that is returned goes
 
     # ---- values
@@ -204,6 +206,7 @@ class FunctionEmitter(Builder):
         if emit is None:
             raise CodegenError(f"{type(s).__name__} is not lowered", code="not-lowered")
         self.reachable()
+        self.span = s.span or self.span
         if self.module.debug is not None and s.span is not None:
             self.debug = self.module.debug.location(s.span)
         try:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from tirscript.ir import dtype as dt
 
 from .builder import Builder, vector_type_suffix
-from .values import BITS, INT64_MAX, INT64_MIN, SIGNED, Value, constant, exact_constant, llvm_type
+from .values import BITS, INT64_MAX, INT64_MIN, SIGNED, UINT64_MAX, Value, constant, exact_constant, llvm_type
 
 Bounds = tuple[int | None, int | None]
 
@@ -56,8 +56,12 @@ def to_exact(b: Builder, v: Value) -> Value:
 def reduce_exact(b: Builder, v: Value, base: str) -> Value:
     """An exact value reduced to what a dtype holds; still exact."""
     low, high = dt.bounds(base)
-    if (v.lo is not None and v.hi is not None and low <= v.lo and v.hi <= high) or BITS[base] == 64:
+    if v.lo is not None and v.hi is not None and low <= v.lo and v.hi <= high:
         return v
+    if base == "int64":
+        return v if v.hi is None or v.hi <= INT64_MAX else Value(v.ref, v.base, v.lanes, True)
+    if base == "uint64":
+        return Value(v.ref, v.base, v.lanes, True, low, high)
     return to_exact(b, to_data(b, v, base))
 
 
@@ -72,10 +76,18 @@ def unify(b: Builder, x: Value, y: Value, base: str) -> tuple[Value, Value]:
 
 
 def _clip(lo: int | None, hi: int | None) -> Bounds:
-    """Bounds outside 64 bits say nothing: the computation may have wrapped."""
-    if lo is None or hi is None or lo < INT64_MIN or hi > INT64_MAX:
+    """Bounds outside 64 bits say nothing: the computation may have wrapped.
+
+    A value that is not negative may use all 64 bits, as parameters of dtype uint64 do.
+    """
+    if lo is None or hi is None or lo < INT64_MIN or hi > (UINT64_MAX if lo >= 0 else INT64_MAX):
         return None, None
     return lo, hi
+
+
+def is_large(v: Value) -> bool:
+    """Whether an exact value may use the sign's bit: it is then not negative."""
+    return v.exact and v.hi is not None and v.hi > INT64_MAX
 
 
 def _add_bounds(x: Value, y: Value) -> Bounds:
@@ -127,7 +139,9 @@ def _ring(
             return x
         limits = bounds(x, y) if x.exact else (None, None)
         # Bounds that hold in 64 bits prove that nothing wraps.
-        flags = " nsw" if limits[0] is not None else ""
+        flags = " nsw" if limits[1] is not None and limits[1] <= INT64_MAX else ""
+        if is_large(x) or is_large(y):
+            flags = ""
         return _result(x, b.ins(f"{opcode}{flags} {x.ty} {x.ref}, {y.ref}"), limits)
 
     return emit
@@ -304,7 +318,8 @@ def truncdiv(b: Builder, x: Value, y: Value) -> Value:
     if y.constant == -1 and _signed(x):
         return _result(x, b.op("sub", b.const_like(0, x), x.ref))
     safe, fixes = _safe_divisor(b, x, y)
-    return _result(x, _fix(b, b.op("sdiv" if _signed(x) else "udiv", x, safe.ref), x, fixes))
+    opcode = "sdiv" if _signed(x) and not _unsigned(x, y) else "udiv"
+    return _result(x, _fix(b, b.op(opcode, x, safe.ref), x, fixes))
 
 
 def truncmod(b: Builder, x: Value, y: Value) -> Value:
@@ -316,7 +331,13 @@ def truncmod(b: Builder, x: Value, y: Value) -> Value:
         return b.const_like(0, x)
     safe, fixes = _safe_divisor(b, x, y)
     fixes = [(condition, b.const_like(0, x)) for condition, _ in fixes]
-    return _result(x, _fix(b, b.op("srem" if _signed(x) else "urem", x, safe.ref), x, fixes))
+    opcode = "srem" if _signed(x) and not _unsigned(x, y) else "urem"
+    return _result(x, _fix(b, b.op(opcode, x, safe.ref), x, fixes))
+
+
+def _unsigned(x: Value, y: Value) -> bool:
+    """Whether two exact values must be taken as unsigned, and can be."""
+    return (is_large(x) or is_large(y)) and _nonnegative(x) and _nonnegative(y)
 
 
 # ---- order
@@ -327,7 +348,7 @@ def _choose(test: str, fold: Fold) -> Callable[..., Value]:
         known = _both(x, y)
         if known is not None:
             return _folded(b, x, fold(*known))
-        name = f"llvm.{'s' if _signed(x) else 'u'}{test}"
+        name = f"llvm.{'s' if _signed(x) and not _unsigned(x, y) else 'u'}{test}"
         ref = intrinsic(b, name, x, x, y)
         if not x.exact or x.lo is None or x.hi is None or y.lo is None or y.hi is None:
             return _result(x, ref)
@@ -362,8 +383,17 @@ def compare(b: Builder, word: str, x: Value, y: Value) -> Value:
         # Vectors of 32 bits hold twice as many lanes.
         x, y = to_data(b, x, "int32"), to_data(b, y, "int32")
     if word not in ("eq", "ne"):
-        word = ("s" if _signed(x) else "u") + word
+        if _signed(x) and (is_large(x) or is_large(y)) and not _unsigned(x, y):
+            return _compare_large(b, word, x, y)
+        word = ("s" if _signed(x) and not _unsigned(x, y) else "u") + word
     return b.compare(f"icmp {word}", x, y)
+
+
+def _compare_large(b: Builder, word: str, x: Value, y: Value) -> Value:
+    """A value of 64 bits without a sign and one that may be negative, which is then the smaller one."""
+    signed, smaller = (y, word in ("gt", "ge")) if is_large(x) else (x, word in ("lt", "le"))
+    negative = b.compare("icmp slt", signed, b.const_like(0, signed))
+    return b.select(negative, constant(smaller, "bool", x.lanes), b.compare(f"icmp u{word}", x, y))
 
 
 # ---- bits

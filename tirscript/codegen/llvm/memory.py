@@ -9,7 +9,7 @@ from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import Add, Broadcast, BufferLoad, Expr, IntImm, Mul, Ramp, Sub, const_int
 from tirscript.ir.stmt import BufferStore
 
-from . import integers, narrow
+from . import checks, integers, narrow
 from .builder import memory_suffix, vector_type_suffix
 from .casts import as_data
 from .values import BYTES, MEMORY, Value, exact_constant, llvm_type, memory_type, parts
@@ -54,8 +54,12 @@ class Access:
         self.stride = stride
 
 
-def access(f: FunctionEmitter, buffer: Buffer, indices: tuple[Expr, ...]) -> Access:
+def access(
+    f: FunctionEmitter, buffer: Buffer, indices: tuple[Expr, ...], predicate: Value | None = None
+) -> Access:
     """The element that ``indices`` name, counted from the buffer's pointer."""
+    if f.module.options.checked:
+        return _checked_access(f, buffer, indices, predicate)
     steps = [] if len(indices) == 1 and not buffer.strides else strides(buffer)
     offset: Value | None = None if buffer.elem_offset is None else f.exact(buffer.elem_offset)
     for k, i in enumerate(indices[:-1]):
@@ -80,6 +84,20 @@ def access(f: FunctionEmitter, buffer: Buffer, indices: tuple[Expr, ...]) -> Acc
             vector = integers.add(f, *f.same_lanes(vector, offset))
         return Access(vector, lanes, None)
     return Access(_plus(f, f.exact(last), step, offset), 1, None)
+
+
+def _checked_access(
+    f: FunctionEmitter, buffer: Buffer, indices: tuple[Expr, ...], predicate: Value | None
+) -> Access:
+    """The same, once the indices are known to be inside."""
+    values = [f.exact(i) for i in indices]
+    checks.inside(f, buffer, values, predicate)
+    at = exact_constant(0) if buffer.elem_offset is None else f.exact(buffer.elem_offset)
+    for v, e in zip(values, strides(buffer), strict=True):
+        step = f.exact(e)
+        part = v if step.constant == 1 else integers.mul(f, *f.same_lanes(v, step))
+        at = integers.add(f, *f.same_lanes(at, part))
+    return Access(at, at.lanes, None)
 
 
 def _plus(f: FunctionEmitter, index: Value, step: Value, offset: Value | None) -> Value:
@@ -118,8 +136,8 @@ def element_pointer(f: FunctionEmitter, buffer: Buffer, index: Value, *, inside:
 def load(f: FunctionEmitter, e: BufferLoad) -> Value:
     buffer = e.buffer
     base, width = parts(buffer.dtype)
-    where = access(f, buffer, e.indices)
     predicate = None if e.predicate is None else f.expr(e.predicate)
+    where = access(f, buffer, e.indices, predicate)
     if width != 1:
         if where.lanes != 1:
             raise NotYetError(
@@ -218,8 +236,8 @@ def store(f: FunctionEmitter, s: BufferStore) -> None:
     buffer = s.buffer
     base, width = parts(buffer.dtype)
     value = as_data(f, f.expr(s.value), base)
-    where = access(f, buffer, s.indices)
     predicate = None if s.predicate is None else f.expr(s.predicate)
+    where = access(f, buffer, s.indices, predicate)
     if width != 1:
         if where.lanes != 1:
             raise NotYetError(

@@ -10,7 +10,7 @@ from typing import Any
 from tirscript.codegen.python.kinds import Kinds
 from tirscript.codegen.python.support import numpy_dtype
 from tirscript.codegen.signature import signature_of, symbols_of
-from tirscript.diagnostics import CodegenError, Mark, NotYetError, Span, TirscriptError, deep_recursion
+from tirscript.diagnostics import CodegenError, Mark, Span, TirscriptError, deep_recursion
 from tirscript.ir import dtype as dt
 from tirscript.ir.expr import GlobalVar, Var
 from tirscript.ir.function import PrimFunc
@@ -248,6 +248,8 @@ def _scalar(f: FunctionEmitter, var: Var, apart: str, extent: bool = False) -> V
             raw.lo, raw.hi = low, high
         elif extent:
             raw.lo, raw.hi = 0, (1 << 63) - 1
+        elif base == "uint64":
+            raw.lo, raw.hi = low, high
         if base == "bool":
             v = Value(f.ins(f"icmp ne i64 {raw.ref}, 0"), "bool", 1, var.exact)
         elif var.exact:
@@ -269,8 +271,6 @@ def emit_module(
     """
     module = mod if isinstance(mod, IRModule) else IRModule(dict(mod))
     options = Options.of(target)
-    if options.checked:
-        raise NotYetError("checked builds for llvm are not supported yet", code="checked")
     emitter = ModuleEmitter(module, options, debug)
     signatures: dict[str, Signature] = {}
     symbols: dict[str, str] = {}

@@ -11,7 +11,7 @@ from tirscript.ir.expr import BufferLoad, Call, Expr, IntImm, IterVar, Ramp, Str
 from tirscript.ir.node import walk
 from tirscript.ir.visitor import free_vars
 
-from . import integers, memory
+from . import checks, integers, memory
 from .casts import as_data
 from .values import BYTES, Value, constant, exact_constant, parts
 
@@ -80,14 +80,24 @@ def _loop(
     else:
         before = f.block
     f.start(body)
-    i = f.named(f"%{stem}", f"phi i64 [ {low.ref}, %{before} ], [ %{stem}.next, %{latch} ]")
+    at = len(f.lines)
+    i = f.named(f"%{stem}", "phi")
     hi = None if stop.hi is None else stop.hi - 1
     f.env[s.loop_var] = Value(i, "int64", 1, True, low.lo, hi)
+    outermost = not f.loops and not f.parallel_body
     f.loops.append((latch, "" if chunk else out, len(f.heap)))
+    f.loop_vars.append(s.loop_var)
     f.statement(s.body)
+    f.loop_vars.pop()
     f.loops.pop()
     f.start(latch)
+    if outermost and f.module.options.checked:
+        checks.poll(f)
+        latch = f.block
     flags = "nuw nsw" if low.lo is not None and low.lo >= 0 else "nsw"
+    f.lines[at] = f.lines[at].replace(
+        "phi", f"phi i64 [ {low.ref}, %{before} ], [ %{stem}.next, %{latch} ]", 1
+    )
     next_ = f.named(f"%{stem}.next", f"add {flags} i64 {i}, {step}")
     again = f.ins(f"icmp slt i64 {next_}, {stop.ref}")
     hint = f", !llvm.loop {f.module.unrolled()}" if s.kind == "unrolled" else ""
@@ -111,6 +121,8 @@ def _while(f: FunctionEmitter, s: ir.While) -> None:
     f.statement(s.body)
     f.loops.pop()
     if not f.terminated:
+        if not f.loops and not f.parallel_body and f.module.options.checked:
+            checks.poll(f)
         f.br(stem)
     f.start(out)
 
@@ -140,6 +152,10 @@ def _assert(f: FunctionEmitter, s: ir.AssertStmt) -> None:
     if condition.lanes != 1:
         raise CodegenError("an assert takes one bool", code="assert")
     message = s.message.value if isinstance(s.message, StringImm) else ""
+    told = checks.told_of(f, s.condition)
+    if told:
+        checks.fail(f, Value(f.op("xor", condition, "true"), "bool"), message, [], told, False)
+        return
     fine, failed = f.name("holds"), f.name("fails")
     f.cond_br(condition.ref, fine, failed)
     f.start(failed)
@@ -266,12 +282,15 @@ def _parallel(f: FunctionEmitter, s: ir.For, low: Value, extent: Value) -> None:
 
     module = f.module
     used = free_vars(s)
+    if module.options.checked:
+        used = used | set(f.loop_vars)
     captured = [(var, v) for var, v in f.env.items() if var in used]
     name = module.unique(f"{f.module.current}.{_stem(s.loop_var)}")
     with module.debug_scope(name, s.span) as (scope, location):
         inner = FunctionEmitter(module, f.kinds, parallel_body=True)
         inner.debug = location
         fields = _capture(f, inner, captured)
+        inner.loop_vars, inner.span = list(f.loop_vars), f.span
         begin, end = inner.parameter("from", "i64"), inner.parameter("to", "i64")
         count = Value(end, "int64", 1, True, 1, None)
         hi = None if low.hi is None or extent.hi is None else low.hi + extent.hi

@@ -30,7 +30,7 @@ FLOATS = frozenset({"float32", "float64", *NARROW})
 PASSED = {**MEMORY, **dict.fromkeys(NARROW, "double")}
 INTS = frozenset(BITS)
 
-INT64_MIN, INT64_MAX = -(1 << 63), (1 << 63) - 1
+INT64_MIN, INT64_MAX, UINT64_MAX = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 
 
 class Value:

@@ -193,6 +193,25 @@ def _extern(x: Expressions, e: Call) -> ast.expr:
     return CALLS[known](x, Call(e.dtype, known, e.args[1:]))
 
 
+def _packed(x: Expressions, e: Call) -> ast.expr:
+    """A registered function; a buffer is passed as an array."""
+    args = [_packed_array(x, a) if _is(a, "tvm_stack_make_array") else x.value(a) for a in e.args]
+    return x.helper("call_packed", *args)
+
+
+def _is(e: object, op: str) -> bool:
+    return type(e) is Call and e.op == op
+
+
+def _packed_array(x: Expressions, a: Any) -> ast.expr:
+    data, shape, strides, _, zero, offset = a.args
+    keywords = {"offset": x.value(offset)}
+    if _is(strides, "tvm_stack_make_shape"):
+        keywords["strides"] = py.tuple_of([x.value(n) for n in strides.args])
+    sizes = py.tuple_of([x.value(n) for n in shape.args])
+    return x.helper("view", x.value(data), sizes, py.string(zero.dtype), **keywords)
+
+
 CALLS: dict[str, Build] = {
     **{n: _numpy(f) for n, f in _NUMPY.items()},
     **{n: _support(n) for n in _SUPPORT},
@@ -224,4 +243,10 @@ CALLS: dict[str, Build] = {
     **{n: _atomic(n) for n in ("atomic_add", "atomic_max", "atomic_min")},
     "call_pure_extern": _extern,
     "call_extern": _extern,
+    **{
+        f"{tvm}{name}{lowered}": _packed
+        for tvm in ("", "tvm_")
+        for name in ("call_packed", "call_cpacked")
+        for lowered in ("", "_lowered")
+    },
 }

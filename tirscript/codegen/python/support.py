@@ -439,6 +439,29 @@ def atomic_min(pointer: Any, value: Any) -> Any:
     return old
 
 
+# ---- registered functions
+
+
+def call_packed(name: str, *args: Any) -> Any:
+    """A function that was registered under a name; it takes plain numbers, texts and arrays."""
+    from tirscript.runtime.devices import cpu
+    from tirscript.runtime.ndarray import NDArray
+    from tirscript.runtime.registry import get_global_func
+
+    function = get_global_func(name)
+    assert function is not None
+    given = [NDArray(a, cpu()) if isinstance(a, np.ndarray) else _plain(a) for a in args]
+    result = function(*given)
+    return narrow(0 if result is None else int(result), "int32")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        kind = value.dtype.kind
+        return bool(value) if kind == "b" else int(value) if kind in "iu" else float(value)
+    return value
+
+
 # ---- statements
 
 
