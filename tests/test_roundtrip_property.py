@@ -38,3 +38,12 @@ def f(I: T.Buffer((4,), "int32"), cls: T.Buffer((4,), "int32")):
     text = assert_round_trip(program, names=False)
     assert "I: T.Buffer" not in text and "cls: T.Buffer" not in text
     assert assert_round_trip(parse(text)) == text
+
+
+def test_a_parameter_named_like_the_pointer_of_another() -> None:
+    assert_round_trip(
+        parse(
+            '@T.prim_func\ndef f(A: T.Buffer((4,), "float32"), A_handle: T.handle):\n'
+            '    T.call_extern("void", "g", A_handle, A.data)\n'
+        )
+    )

@@ -114,7 +114,8 @@ def _poison_parameter(p: Parser, arg: ast.arg) -> None:
 
 def _parameter(p: Parser, arg: ast.arg) -> None:
     name, said = arg.arg, arg.annotation
-    if any(q.name == name for q in p.params):
+    # The pointer behind `A: T.Buffer(...)` has a name that nobody wrote.
+    if any((p.buffer_map[q].name if q in p.buffer_map else q.name) == name for q in p.params):
         raise p.error(arg, f"two parameters are named `{name}`", "duplicate")
     if said is None:
         raise p.error(
