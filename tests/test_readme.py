@@ -14,9 +14,9 @@ import pytest
 import tirscript as ts
 from tests.script.test_t_names import CLASSIC
 from tirscript import display
-from tirscript.cli.inputs import random_array
 from tirscript.schedule.later import Later
 from tirscript.script import tir as T
+from tirscript.testing import random_inputs
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -111,7 +111,7 @@ def test_both_targets_compute_with_every_dtype(dtype: str) -> None:
         f'@T.prim_func\ndef f(A: T.Buffer((9,), "{dtype}"), B: T.Buffer((9,), "{dtype}")):\n'
         f"    for i in range(9):\n        B[i] = {value}\n"
     )
-    a = random_array(np.random.default_rng(0), (9,), dtype)
+    a = random_inputs(f, ints=(0, 8))[0]
     results = []
     for target in ("llvm", "python"):
         b = np.zeros_like(a)
