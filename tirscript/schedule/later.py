@@ -42,9 +42,6 @@ class Later:
     def add_unit_loop(self, block_or_loop: Any) -> NoReturn:
         raise _not_yet("add_unit_loop")
 
-    def bind(self, loop: Any, thread_axis: Any) -> NoReturn:
-        raise _not_yet("bind")
-
     def cache_read(
         self, block: Any, read_buffer_index: Any, storage_scope: Any, consumer_blocks: Any = None
     ) -> NoReturn:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from typing import Any, NoReturn
 
-from tirscript.analysis.access import accesses, conjuncts, negated
+from tirscript.analysis.access import accesses, accesses_of, conjuncts, negated
 from tirscript.analysis.dependence import Unknown, Witness, loop_carried, reorder_legal
 from tirscript.analysis.reducer import reduced_buffers
 from tirscript.ir.expr import TRUE, Expr, IntImm, Var
@@ -101,19 +101,24 @@ def conditions_around(place: StmtSRef) -> list[Expr]:
     return out
 
 
-def check_iterations_independent(place: StmtSRef, word: str, rule: type[Refusal] = OnReductionAxis) -> None:
+def check_iterations_independent(
+    place: StmtSRef,
+    word: str,
+    rule: type[Refusal] = OnReductionAxis,
+    combined: frozenset[Any] = frozenset(),
+) -> None:
     """Refuse unless no two iterations of the loop touch one cell with a write; ``word`` says why it is
-    asked ("parallel", "vectorized")."""
+    asked ("parallel", "vectorized").  Accesses to the buffers in ``combined`` do not count."""
     if _surely_independent(place):
         return
     loop: For = place.node
-    meets = _surely_meets(place)
+    meets = None if combined else _surely_meets(place)
     if meets is not None:
         realize, axis = meets
         _refuse_carried(place, word, rule, realize, axis, lambda: _carried_note(place))
-    if _linear_independent(place):
+    if not combined and _linear_independent(place):
         return
-    answer = _carried(place)
+    answer = _carried(place, combined)
     if answer is None:
         return
     if isinstance(answer, Unknown):
@@ -127,13 +132,44 @@ def check_iterations_independent(place: StmtSRef, word: str, rule: type[Refusal]
     _refuse_carried(place, word, rule, found, axis, _witness_text(answer))
 
 
-def _carried(place: StmtSRef) -> Witness | Unknown | None:
+def _carried(place: StmtSRef, combined: frozenset[Any] = frozenset()) -> Witness | Unknown | None:
+    found = None
+    if combined:
+        found = [a for a in accesses_of(place.node) if a.buffer not in combined]
     return loop_carried(
         place.node,
         outside_ranges(place),
         aliased=aliased_params(place.home),
         conditions=conditions_around(place),
+        found=found,
     )
+
+
+def combining_blocks(place: StmtSRef) -> dict[Any, BlockRealize]:
+    """The buffers that iterations of the loop only update together, by the one commutative reducer of one
+    block that binds the loop to reduction axes; each with that block."""
+    if _may_be_aliased(place.home):
+        return {}
+    v = place.node.loop_var
+    groups: dict[Any, list[Any]] = {}
+    for a in accesses_of(place.node):
+        groups.setdefault(a.buffer.data, []).append(a)
+    out: dict[Any, BlockRealize] = {}
+    for group in groups.values():
+        first = group[0]
+        realize = first.realizes[0] if first.realizes else None
+        if realize is None or first.buffer not in reduced_buffers(realize.block):
+            continue
+        if any(a.buffer is not first.buffer or not a.realizes or a.realizes[0] is not realize for a in group):
+            continue
+        kinds = {
+            iv.kind
+            for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True)
+            if _mentions(value, v)
+        }
+        if kinds == {"reduce"}:
+            out[first.buffer] = realize
+    return out
 
 
 def _carried_note(place: StmtSRef) -> str | None:

@@ -23,6 +23,7 @@ from .history import Diff, History, Step, diff_text
 from .later import Later
 from .primitives import (
     annotate,
+    bind,
     decompose_reduction,
     fuse,
     look,
@@ -425,6 +426,10 @@ class Schedule(Later):
     def unroll(self, loop: LoopRV) -> None:
         """Write the iterations of a loop one after another; see ``primitives.unroll``."""
         self._apply(unroll.KIND, (loop,))
+
+    def bind(self, loop: LoopRV, thread_axis: str) -> None:
+        """Bind a loop to a thread axis; see ``primitives.bind``."""
+        self._apply(bind.KIND, (loop, thread_axis))
 
     # ---- reduction
 

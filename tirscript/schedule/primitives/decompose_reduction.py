@@ -10,6 +10,7 @@ Requirements:
   * the block has an init (``no-init``)
   * ``loop`` is around the block, in the same scope (``loop-not-around``)
   * no loop outside ``loop`` is bound to a reduction axis (``reduction-loop-outside``)
+  * no loop that is bound to a thread is bound to a reduction axis (``shared-reduction``)
   * between ``loop`` and the block stand only loops, sequences and conditions (``statement-between``)
   * the init uses no reduction axis (``init-uses-reduction-axis``) and no buffer that the block allocates
     (``init-uses-local``)
@@ -85,6 +86,15 @@ class ReductionLoopOutside(Refusal):
     hint_template = "decompose at `{outer}`, or reorder it inside `{loop}` first"
 
 
+class SharedReduction(Refusal):
+    code = "shared-reduction"
+    template = (
+        "block {block} cannot be decomposed: the threads of loop `{loop}` ({thread}) share in its reduction, "
+        "and the update alone has no init"
+    )
+    hint_template = "decompose before bind, or bind spatial loops only"
+
+
 class StatementBetween(Refusal):
     code = "statement-between"
     template = "{what} stands between loop `{loop}` and block {block}"
@@ -135,6 +145,11 @@ def check(state: ScheduleState, block: Any, loop: Any) -> InitPlan:
         else:
             spatial.update(used)
     _check_outside(bp, lp, reduce)
+    for s in path:
+        if type(s.node) is For and s.node.thread and s.node.loop_var in reduce:
+            raise SharedReduction(
+                bp.home, at=[(realize, None), (s.node, "")], block=realize, loop=s.node, thread=s.node.thread
+            )
     init_vars = free_vars(b.init)
     for iv in b.iter_vars:
         if iv.kind == "reduce" and iv.var in init_vars:

@@ -10,7 +10,7 @@ Requirements:
     (``not-perfectly-nested``)
   * no loop comes to stand outside a loop that its bounds use (``dependent-bound``)
   * the innermost body holds no break and no return (``leaves-loop``)
-  * a parallel or vectorized loop that comes further out stays independent (``kind-lost``)
+  * a parallel, vectorized or bound loop that comes further out stays independent (``kind-lost``)
   * every dependence keeps its direction (``reversed-dependence``; ``dependence-unknown`` where that cannot
     be told)
 
@@ -42,6 +42,7 @@ from ..refs import StmtSRef
 from ..resolve import loop_place
 from ..state import ScheduleState
 from ..trace import InstructionKind
+from .bind import check_threads
 from .fuse import NoLoops, NotPerfectlyNested
 
 
@@ -70,7 +71,7 @@ class KindLost(Refusal):
     hint_template = "reorder the loops before one of them gets its kind"
 
 
-_WORDS = {"parallel": "parallel", "vectorized": "vectorized"}
+_WORDS = {"parallel": "parallel", "vectorized": "vectorized", "thread_binding": "bound"}
 
 
 class Plan:
@@ -181,14 +182,17 @@ def _check_kinds(top: StmtSRef, chain: list[For], order: list[For]) -> None:
         if not inside:
             continue
         try:
-            check_iterations_independent(around, word)
+            if new.thread:
+                check_threads(around, new.thread)
+            else:
+                check_iterations_independent(around, word)
         except Refusal as error:
             raise KindLost(
                 top.home,
                 at=[(order[n], None)],
                 notes=error.raw_notes,
                 loop=order[n],
-                word=word,
+                word=f"bound to {new.thread}" if new.thread else word,
                 inside=", ".join([f"`{f.loop_var.name}`" for f in inside]),
             ) from None
 
