@@ -678,7 +678,31 @@ print("fine")
     assert out == "fine\n"
 
 
-def test_arrays_of_subinterpreter_like_copies(programs: dict[str, Any]) -> None:
+def test_a_daemon_thread_in_a_kernel_at_exit() -> None:
+    out = in_a_process(
+        """
+import threading
+import numpy as np
+from tests.codegen.lowered import buffer, build, function, load, loop, store
+o = buffer("O", 1, dtype="int64")
+spin = loop(20, lambda i: loop(1000000, lambda j: store(o, load(o, 0) * 3 + 1, 0), name="j"))
+m = build(function([o], spin), target={"O": 0})
+begun = threading.Semaphore(0)
+def work():
+    f, a = m["f"], np.zeros(1, "int64")
+    while True:
+        f(a)
+        begun.release()
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+begun.acquire()
+print("fine")
+"""
+    )
+    assert out == "fine\n"
+
+
+def test_dtypes_with_metadata(programs: dict[str, Any]) -> None:
     """A dtype with metadata equals the plain one, and is taken."""
     tagged = np.dtype("float32", metadata={"unit": "m"})
     o = np.zeros((6, 4), tagged)

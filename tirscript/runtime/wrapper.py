@@ -61,13 +61,21 @@ _SLOTS, _FEW, _MANY = 96, 6, 14  # what `tirscript_call` has room for: slots, ar
 
 
 def escaped(name: str) -> str:
-    """A symbol as it stands between quotes in IR."""
+    r"""A symbol as it stands between quotes in IR.
+
+    >>> escaped('ts.a"b')
+    'ts.a\\22b'
+    """
     plain = (chr(c) if 32 <= c < 127 and c not in (34, 92) else f"\\{c:02X}" for c in name.encode())
     return "".join(plain)
 
 
 def signature_line(signature: Signature) -> str:
-    """What makes ``inspect.signature`` work on a builtin, at the beginning of its doc."""
+    """What makes ``inspect.signature`` work on a builtin, at the beginning of its doc.
+
+    >>> signature_line(Signature("f", (HandleParam("A"), ScalarParam("n", "int32")))).splitlines()
+    ['f(A, n, /)', '--', '']
+    """
     names = [p.name for p in signature.params]
     good = all(n.isidentifier() and not keyword.iskeyword(n) for n in [signature.name, *names])
     if not good or len(set(names)) < len(names):
