@@ -37,7 +37,7 @@ from tirscript.ir.expr import (
     const_int,
 )
 from tirscript.ir.stmt import Evaluate
-from tirscript.ir.visitor import substitute
+from tirscript.ir.visitor import substitute, walk
 
 from .access import Access
 from .region import Axis, axis_ends, nonnegative
@@ -169,6 +169,7 @@ class Question:
         self.system = System()
         self.quotients: dict[Any, Any] = {}
         self.bounded: set[Any] = set()
+        self.intervals: dict[Any, Interval] = {}  # of variables of the system, for bounds of quotients
         self.dropped: Access | None = None  # an access of which something could not be used
         self.possible = True
         cx: Analyzer | None = None
@@ -184,6 +185,9 @@ class Question:
                 if step is not None and low is not None:
                     self._stepped(me - low, step)
                 self.bounded.add(axis.var)
+                first = None if low is None else self.interval(*self.lower(low))[0]
+                last = None if high is None else self.interval(*self.lower(high))[1]
+                self.intervals[axis.var] = (first, last)
             for c in copy.conditions:
                 for form in nonnegative(c):
                     self.at_least(form)
@@ -253,11 +257,7 @@ class Question:
             if isinstance(atom, Var):
                 if atom not in self.bounded:
                     self.bounded.add(atom)
-                    low, high = self.ranges.get(atom) or dtype_bounds(atom.dtype)
-                    if low is not None:
-                        self.system.at_least({atom: 1}, -low)
-                    if high is not None:
-                        self.system.at_least({atom: -1}, high)
+                    self.bound(atom, self.ranges.get(atom) or dtype_bounds(atom.dtype))
                 terms[atom] = terms.get(atom, 0) + k
                 continue
             kind = atom[0]
@@ -289,7 +289,28 @@ class Question:
             self.quotients[key] = found = (q, terms, const)
             self.system.at_least({**terms, q: -c}, const)
             self.system.at_least({**{v: -k for v, k in terms.items()}, q: c}, c - 1 - const)
+            low, high = self.interval(terms, const)
+            self.bound(q, (None if low is None else low // c, None if high is None else high // c))
         return found
+
+    def bound(self, v: Any, interval: Interval) -> None:
+        low, high = self.intervals[v] = interval
+        if low is not None:
+            self.system.at_least({v: 1}, -low)
+        if high is not None:
+            self.system.at_least({v: -1}, high)
+
+    def interval(self, terms: Mapping[Any, int], const: int) -> Interval:
+        """Bounds of a sum of variables of the system."""
+        low: int | None = const
+        high: int | None = const
+        for v, k in terms.items():
+            lo, hi = self.intervals.get(v, (None, None))
+            if k < 0:
+                lo, hi = hi, lo
+            low = None if low is None or lo is None else low + k * lo
+            high = None if high is None or hi is None else high + k * hi
+        return low, high
 
     def other(self, atom: Atom) -> None:
         """An atom that the system only bounds; a solution will be checked."""
@@ -304,11 +325,7 @@ class Question:
                 lin = to_linear(part)
                 if lin is not None:
                     self.at_least((lin - Linear({atom: 1})).scale(sign))
-        low, high = self._analyzer().atom_interval(atom)
-        if low is not None:
-            self.system.at_least({atom: 1}, -low)
-        if high is not None:
-            self.system.at_least({atom: -1}, high)
+        self.bound(atom, self._analyzer().atom_interval(atom))
 
     def at_least(self, lin: Linear) -> None:
         terms, const = self.lower(lin)
@@ -341,6 +358,7 @@ class Question:
         for copy in (self.a, self.b):
             for axis in copy.axes:
                 values.setdefault(axis.var, 0)
+        self._fill_in(values)
         cell: tuple[int, ...] | None
         certain = True
         try:
@@ -368,6 +386,21 @@ class Question:
             a, b, first, second = b, a, second, first
         kind = "reduction" if reduction else _kind(a, b)
         return Witness(a.buffer, cell, first, second, kind, (a, b), parameters, certain)
+
+    def _fill_in(self, values: dict[Var, int]) -> None:
+        """Values for symbols that do not matter: they stand on both sides and have cancelled."""
+        for copy in (self.a, self.b):
+            exprs: list[Any] = list(copy.conditions)
+            for start, size in copy.ranges or ():
+                exprs += (start,) if size is None else (start, size)
+            for axis in copy.axes:
+                exprs += (axis.min, axis.extent)
+            for e in exprs:
+                for n in walk(e):
+                    if type(n) is Var and n not in values and n.exact:
+                        low, high = self.ranges.get(n) or dtype_bounds(n.dtype)
+                        at = 0 if low is None else max(0, low)
+                        values[n] = at if high is None else min(at, high)
 
     def _counts(self, v: Var) -> bool:
         """Whether a symbol's value matters to the reader: not where it is one of the loops around."""
