@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+
 import tirscript as ts
 
 PROGRAM = """
@@ -14,7 +15,10 @@ def f(A: T.Buffer((16,), "int32"), PARAM: T.int32):
             VALUE: T.int32 = A[LOOP] + PARAM
             A[LOOP] = VALUE
 """
-WORDS = "begin entry exit status latch start chunk phi add br ret i32 ptr label float define undef step end".split()
+WORDS = (
+    "begin", "entry", "exit", "status", "latch", "start", "chunk", "phi", "add", "br", "ret", "i32", "ptr",
+    "label", "float", "define", "undef", "step", "end",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["serial", "parallel", "vectorized", "unroll"])
