@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.verify import verify
 from tirscript.script.parser import parse
 from tirscript.testing import assert_round_trip, programs
+
+# A random program may well use its axes in a way that is warned of.
+pytestmark = pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
 
 
 @given(programs())
