@@ -199,7 +199,7 @@ def test_many_arguments(count: int, long: bool, slow_calls: list[Any]) -> None:
 def test_pointers(slow_calls: list[Any]) -> None:
     p, o = Var("p", "handle", False), buffer("O", 1, dtype="bool")
     run = build(function([p, o], store(o, Call("bool", "isnullptr", (p,)), 0)))["f"]
-    for value, null in ((None, True), (z(3), False)):
+    for value, null in ((None, True), (z(3), False), (tensor(z(3)), False)):
         out = np.zeros(1, bool)
         run(value, out)
         assert out[0] == null and not slow_calls

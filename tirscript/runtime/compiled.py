@@ -27,7 +27,7 @@ import numpy as np
 
 from tirscript.diagnostics import CallTypeError
 
-from . import jit, wrapper
+from . import jit, shared_call, wrapper
 from .call import Function
 from .ndarray import NDArray, numpy_dtype
 from .signature import BufferParam, Signature
@@ -143,7 +143,7 @@ class _Runtime:
             "TRUE_OBJECT": id(True), "FALSE_OBJECT": id(False),
             "NATIVE_ORDER": ord("<" if sys.byteorder == "little" else ">"),
         }  # fmt: skip
-        text = wrapper.runtime_text(places, immortal=sys.version_info >= (3, 12))
+        text = shared_call.runtime_text(places, immortal=sys.version_info >= (3, 12))
         self._code = jit.load(text, list(wrapper.HELPERS), jit.Machine(opt_level=1, passes=False), used, ())
         self.symbols = {**used, **self._code.addresses}
         # A prototype of our own: others may use the same function of `pythonapi`.
