@@ -21,6 +21,7 @@ def test_round_trip(program: PrimFunc) -> None:
     assert_round_trip(program)
 
 
+@pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
 @given(programs(awkward_names=True))
 def test_round_trip_of_awkward_names(program: PrimFunc) -> None:
     """Names that the printer has to change: the first text gives an equal program, and stays."""
