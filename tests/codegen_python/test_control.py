@@ -159,7 +159,7 @@ class Module:
     "statement, word",
     [
         ('T.call_extern("int32", "some_c_function", A.data)', "some_c_function"),
-        ('T.call_packed("g", A.data)', "call_packed"),
+        ("T.ptx_commit_group()", "ptx_commit_group"),
         ('T.tvm_storage_sync("shared")', "tvm_storage_sync"),
     ],
 )
