@@ -147,6 +147,30 @@ def symbolic_split(sch: Schedule) -> None:
     sch.reorder(i0, j0, i1, j1)
 
 
+def bound(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    sch.bind(i, "blockIdx.x")
+    sch.bind(j, "threadIdx.y")
+    sch.bind(sch.split(k, [None, 8])[1], "threadIdx.x")
+
+
+def rearranged(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    sch.add_unit_loop(sch.get_loops(block)[0])
+    sch.add_unit_loop(block)
+    sch.reorder_block_iter_var(block, [2, 0, 1])
+
+
+def memory(sch: Schedule) -> None:
+    block = sch.get_block("B")
+    sch.storage_align(block, 0, 0, 32, 8)
+    sch.storage_align(block, 0, -1, 2, 0)
+    sch.storage_align(block, 0, 0, 16, 4)
+    sch.set_scope(block, 0, "shared.dyn")
+    sch.set_scope(block, 0, "local")
+
+
 OF_MATMUL = (
     steps_of_tiling,
     three_factors,
@@ -159,10 +183,13 @@ OF_MATMUL = (
     decomposed,
     decomposed_outside,
     annotated,
+    bound,
+    rearranged,
 )
 CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
     **{f.__name__: (matmul, f) for f in OF_MATMUL},
     "stages": (two_stages, stages),
+    "memory": (two_stages, memory),
     "symbolic": (copy_symbolic, symbolic),
     "symbolic_split": (copy_symbolic, symbolic_split),
 }

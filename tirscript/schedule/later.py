@@ -36,12 +36,6 @@ class Later:
     def loop_partition(self, loop: Any, factors: Any, preserve_unit_iters: Any = True) -> NoReturn:
         raise _not_yet("loop_partition")
 
-    def reorder_block_iter_var(self, block: Any, new_order: Any) -> NoReturn:
-        raise _not_yet("reorder_block_iter_var")
-
-    def add_unit_loop(self, block_or_loop: Any) -> NoReturn:
-        raise _not_yet("add_unit_loop")
-
     def cache_read(
         self, block: Any, read_buffer_index: Any, storage_scope: Any, consumer_blocks: Any = None
     ) -> NoReturn:
@@ -98,12 +92,6 @@ class Later:
 
     def rfactor(self, loop: Any, factor_axis: Any) -> NoReturn:
         raise _not_yet("rfactor")
-
-    def storage_align(self, block: Any, buffer_index: Any, axis: Any, factor: Any, offset: Any) -> NoReturn:
-        raise _not_yet("storage_align")
-
-    def set_scope(self, block: Any, buffer_index: Any, storage_scope: Any) -> NoReturn:
-        raise _not_yet("set_scope")
 
     def unsafe_set_dtype(self, block: Any, buffer_index: Any, dtype: Any) -> NoReturn:
         raise _not_yet("unsafe_set_dtype")

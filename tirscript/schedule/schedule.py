@@ -13,6 +13,7 @@ from tirscript.diagnostics import (
     deep_recursion,
 )
 from tirscript.ir import hooks
+from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import GlobalVar
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
@@ -22,6 +23,7 @@ from .errors import BadValue, ExpiredReference, Refusal, UnknownReference
 from .history import Diff, History, Step, diff_text
 from .later import Later
 from .primitives import (
+    add_unit_loop,
     annotate,
     bind,
     decompose_reduction,
@@ -29,7 +31,10 @@ from .primitives import (
     look,
     parallel,
     reorder,
+    reorder_block_iter_var,
+    set_scope,
     split,
+    storage_align,
     unannotate,
     unroll,
     vectorize,
@@ -415,6 +420,16 @@ class Schedule(Later):
         """Put perfectly nested loops into another order; see ``primitives.reorder``."""
         self._apply(reorder.KIND, (ordered_loops,))
 
+    def reorder_block_iter_var(self, block: BlockRV | str, new_order: Sequence[int]) -> None:
+        """List the axes of a block in another order; see ``primitives.reorder_block_iter_var``."""
+        given = tuple(new_order) if isinstance(new_order, list) else new_order
+        self._apply(reorder_block_iter_var.KIND, (block, given))
+
+    def add_unit_loop(self, block_or_loop: BlockRV | LoopRV | str) -> LoopRV:
+        """Put a loop of one iteration around a block or loop; see ``primitives.add_unit_loop``."""
+        result: LoopRV = self._apply(add_unit_loop.KIND, (block_or_loop,))
+        return result
+
     def parallel(self, loop: LoopRV) -> None:
         """Run the iterations of a loop in parallel; see ``primitives.parallel``."""
         self._apply(parallel.KIND, (loop,))
@@ -430,6 +445,18 @@ class Schedule(Later):
     def bind(self, loop: LoopRV, thread_axis: str) -> None:
         """Bind a loop to a thread axis; see ``primitives.bind``."""
         self._apply(bind.KIND, (loop, thread_axis))
+
+    # ---- memory
+
+    def storage_align(
+        self, block: BlockRV | str, buffer_index: int | str | Buffer, axis: int, factor: int, offset: int
+    ) -> None:
+        """Ask for a stride of a buffer that the block writes; see ``primitives.storage_align``."""
+        self._apply(storage_align.KIND, (block, buffer_index, axis, factor, offset))
+
+    def set_scope(self, block: BlockRV | str, buffer_index: int | str | Buffer, storage_scope: str) -> None:
+        """Say in which memory a buffer is kept that the block writes; see ``primitives.set_scope``."""
+        self._apply(set_scope.KIND, (block, buffer_index, storage_scope))
 
     # ---- reduction
 

@@ -67,7 +67,7 @@ class SteppedLoop(Refusal):
 class NestedThreadAxis(Refusal):
     code = "nested-thread-axis"
     template = (
-        "loop `{loop}` cannot be bound to {thread}: loop `{outer}` around `{inner}` would have the same axis, "
+        "loop `{loop}` cannot be bound to {thread}: `{outer}` around `{inner}` would have that axis too, "
         "and a thread has one index on it"
     )
 
@@ -88,7 +88,7 @@ class BindReductionAxis(OnReductionAxis):
 class NoCrossThreadInit(Refusal):
     code = "no-cross-thread-init"
     template = (
-        "loop `{loop}` cannot be bound to {thread}: the threads would share in the reduction of block {block}, "
+        "loop `{loop}` cannot be bound to {thread}: the threads would share the reduction of {block}, "
         "which has no init"
     )
     hint_template = "bind before decompose_reduction"

@@ -1,0 +1,139 @@
+"""Buffers as arguments of primitives: which buffer of a block is meant, and where it is allocated."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tirscript.diagnostics import did_you_mean
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.node import walk
+from tirscript.ir.stmt import Block, BlockRealize
+
+from .errors import BadArgument, BadValue, Refusal, a_kind
+from .refs import StmtSRef
+from .resolve import integer
+
+_PLAIN = ("global", "shared", "warp", "local", "texture")
+_SPECIAL = (
+    "wmma.matrix_a", "wmma.matrix_b", "wmma.accumulator", "m16n8k8.matrixA", "m16n8k8.matrixB",
+    "m16n8k8.matrixC", "metal.simdgroup", "amx.tmm",
+)  # fmt: skip
+_TAGGED = re.compile(rf"(?:{'|'.join(_PLAIN)})(?:\.[A-Za-z][\w\-]*)*\Z")
+
+
+class BadBufferIndex(BadArgument):
+    code = "bad-buffer-index"
+    template = "`{argument}` of {primitive} must be a number, a name or a Buffer, {given} was given"
+
+
+class NoSuchBuffer(BadValue):
+    code = "no-such-buffer"
+    template = "block {block} {verb} no buffer {wanted}; it {verb} {known}"
+
+
+class BadScopeType(BadArgument):
+    code = "bad-scope"
+    template = "`storage_scope` of {primitive} must be a string, {given} was given"
+
+
+class BadScope(BadValue):
+    code = "bad-scope"
+    template = "{given} is no storage scope; there are {known}"
+
+
+class NotAllocated(Refusal):
+    code = "not-allocated"
+    template = "{call} needs a buffer that the function allocates: {buffer} is {what}"
+
+
+class RootBlock(Refusal):
+    code = "root-block"
+    template = "{call}: block {block} is the root of the function"
+    hint_template = "take a block inside it"
+
+
+def region_of(place: StmtSRef, index: Any, argument: str, primitive: str, *, reads: bool) -> int:
+    """The number of the region that is meant by a number, a name or a buffer."""
+    block: Block = place.node.block
+    regions = block.reads if reads else block.writes
+    verb = "reads" if reads else "writes"
+    fields: dict[str, Any] = {
+        "block": place.node,
+        "verb": verb,
+        "known": ", ".join([f"{r.buffer.name} ({n})" for n, r in enumerate(regions)]) or "none",
+    }
+    if isinstance(index, (str, Buffer)):
+        name = index if isinstance(index, str) else index.name
+        # A Buffer of an earlier program, or of another copy of it, counts by its name.
+        found = [n for n, r in enumerate(regions) if r.buffer is index]
+        found = found or [n for n, r in enumerate(regions) if r.buffer.name == name]
+        if not found:
+            hint = did_you_mean(name, [r.buffer.name for r in regions])
+            raise NoSuchBuffer(place.home, at=[(place, None)], hint=hint, wanted=f"`{name}`", **fields)
+        return found[0]
+    number = integer(index)
+    if number is None:
+        raise BadBufferIndex(
+            place.home, at=[(place, None)], argument=argument, primitive=primitive, given=a_kind(index)
+        )
+    if not 0 <= number < len(regions):
+        raise NoSuchBuffer(place.home, at=[(place, None)], wanted=str(number), **fields)
+    return number
+
+
+def check_scope(place: StmtSRef, scope: Any, primitive: str) -> str:
+    """A storage scope."""
+    if not isinstance(scope, str):
+        raise BadScopeType(place.home, at=[(place, None)], primitive=primitive, given=a_kind(scope))
+    if scope not in _SPECIAL and not _TAGGED.match(scope):
+        known = ("global", "shared", "shared.dyn", "local", "warp", "texture", *_SPECIAL)
+        raise BadScope(
+            place.home, at=[(place, None)], given=repr(scope), known=", ".join(known),
+            hint=did_you_mean(scope, known),
+        )  # fmt: skip
+    return scope
+
+
+def in_scope(name: str, scope: str) -> str:
+    """The name of a buffer that holds ``name`` in another scope: ``A_shared_dyn``."""
+    return f"{name}_{re.sub(r'[^A-Za-z0-9_]', '_', scope)}"
+
+
+def allocation_of(place: StmtSRef, buffer: Buffer) -> StmtSRef:
+    """The place of the block that allocates the buffer."""
+    p: StmtSRef | None = place
+    what = "allocated by a statement, not by a block"
+    while p is not None:
+        if type(p.node) is BlockRealize:
+            if buffer in p.node.block.alloc_buffers:
+                return p
+            if any(m.buffer is buffer for m in p.node.block.match_buffers):
+                what = "a view of another buffer"
+        p = p.parent
+    if buffer in place.home.func.buffer_map.values():
+        what = "a parameter"
+    raise NotAllocated(place.home, at=[(place, None)], buffer=buffer, what=what)
+
+
+def refuse_root(place: StmtSRef) -> None:
+    """Refuse the root block of a function."""
+    if place.parent is None and type(place.node) is BlockRealize:
+        raise RootBlock(place.home, at=[(place, None)], block=place.node)
+
+
+def other_views(block: Block, buffer: Buffer) -> list[Buffer]:
+    """Other buffers over the memory of ``buffer``, and views of its regions, inside a block."""
+    out: list[Buffer] = []
+    for n in walk(block):
+        if isinstance(n, Block):
+            out += [m.buffer for m in n.match_buffers if m.source.buffer.data is buffer.data]
+        b = getattr(n, "buffer", None)
+        if isinstance(b, Buffer) and b is not buffer and b.data is buffer.data and b not in out:
+            out.append(b)
+    return out
+
+
+__all__ = [
+    "allocation_of", "check_scope", "in_scope", "other_views", "refuse_root", "region_of",
+]  # fmt: skip
