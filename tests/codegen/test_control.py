@@ -123,14 +123,15 @@ def test_assert_names_the_line() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_first_failing_iteration_wins(threads: int) -> None:
-    a, out = buffer("A", 100, dtype="int32"), buffer("O", 100, dtype="int32")
+    n = Var("n")
+    a, out = buffer("A", n, dtype="int32"), buffer("O", n, dtype="int32")
 
     def body(i: Var) -> Stmt:
         first = AssertStmt(ops.ne(load(a, i), 1), StringImm("one"), span(5))
         second = AssertStmt(ops.ne(load(a, i), 2), StringImm("two"), span(6))
         return seq(first, second, store(out, 1, i))
 
-    run = build(function([a, out], loop(100, body, "parallel")))
+    run = build(function([a, out], loop(n, body, "parallel")))
     set_num_threads(threads)
     try:
         for where in ([(90, 2), (97, 1)], [(3, 1), (97, 2)], [(60, 1), (59, 2), (99, 1)]):
@@ -332,8 +333,9 @@ def test_deep_expressions_and_long_programs() -> None:
 
 
 def test_debug_lines() -> None:
-    a, out = buffer("A", 64), buffer("O", 64)
-    body = loop(64, lambda i: store(out, load(a, i) + 1.0, i, span=span(42)), "parallel").replace(
+    n = Var("n")
+    a, out = buffer("A", n), buffer("O", n)
+    body = loop(n, lambda i: store(out, load(a, i) + 1.0, i, span=span(42)), "parallel").replace(
         span=span(41)
     )
     check = AssertStmt(TRUE, StringImm(""), span(40))

@@ -10,7 +10,6 @@ import pytest
 from tests.codegen.lowered import buffer, build, elementwise, function, load, loop, ramp, store
 from tirscript import Target
 from tirscript.codegen.llvm import Options, emit
-from tirscript.diagnostics import NotYetError
 from tirscript.ir import ops
 from tirscript.ir.module import IRModule
 
@@ -72,8 +71,3 @@ def test_other_processors() -> None:
     x = np.ones(64, "float32")
     plain(x)
     assert (x == 2).all()
-
-
-def test_checked_builds_are_not_there_yet() -> None:
-    with pytest.raises(NotYetError, match="checked"):
-        emit(IRModule(), Target("llvm -checked"))

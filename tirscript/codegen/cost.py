@@ -22,6 +22,18 @@ def is_long(function: PrimFunc) -> bool:
     return _cost(function.body, LIMIT) > LIMIT
 
 
+# Fork and join take one or two microseconds; a loop that is not longer gains nothing by threads.
+SMALL = 1 << 12
+
+
+def is_small(loop: For) -> bool:
+    """Whether a parallel loop certainly does so little that it is run by one thread."""
+    extent = _at_most(loop.extent)
+    if extent is None or extent > SMALL:
+        return False
+    return extent * (1 + _cost(loop.body, SMALL // max(extent, 1))) <= SMALL
+
+
 def _cost(node: Any, limit: int) -> int:
     """The operations of a statement or expression; above ``limit`` that it is more."""
     total, more = 0, limit + 1

@@ -8,6 +8,7 @@ from tirscript.diagnostics import LowerError, TirscriptError, deep_recursion, di
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 
+from .bind_callees import bind_callees
 from .pipeline import CHECKED_PASSES, PASSES, Pass
 
 __all__ = ["PASSES", "lower_function", "lower_module", "pass_names"]
@@ -61,6 +62,7 @@ def lower_module(mod: IRModule, target: Any = None, stop_after: str | None = Non
         for var, func in mod.functions_items():
             if not isinstance(func, PrimFunc):
                 raise TirscriptError(f"`{var.name}` is no PrimFunc", code="not-a-function")
+            func = bind_callees(mod, func)
             for p in passes:
                 func = p(func)
             new.update_func(var, func)

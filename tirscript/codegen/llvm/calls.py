@@ -161,10 +161,17 @@ def _combine(f: FunctionEmitter, e: Call) -> Value:
 def _module_call(f: FunctionEmitter, e: Call, callee: GlobalVar) -> Value:
     """A call of a function of the module: its status is checked, its value comes through memory."""
     target = f.module.callee(callee)
-    params = target.params
+    params = (*target.params, *target.extra)
+    if target.extra and len(e.args) == len(target.params):
+        names = ", ".join(v.name for v in target.extra)
+        raise CodegenError(
+            f"`{callee.name}` has shapes with the variables {names}, which this call does not bind",
+            code="symbolic-callee",
+            hint="pass buffers of as many dimensions, or make the variables parameters",
+        )
     if len(e.args) != len(params):
         raise CodegenError(
-            f"`{callee.name}` takes {len(params)} arguments, {len(e.args)} given", code="arity"
+            f"`{callee.name}` takes {len(target.params)} arguments, {len(e.args)} given", code="arity"
         )
     args = []
     for p, a in zip(params, e.args, strict=True):

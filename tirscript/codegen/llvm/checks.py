@@ -13,6 +13,7 @@ from tirscript.ir import expr as ir
 from tirscript.ir import hooks
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import Expr, IntImm, Var
+from tirscript.ir.node import walk
 from tirscript.ir.visitor import free_vars
 
 from . import foreign, integers
@@ -144,9 +145,11 @@ def told_of(f: FunctionEmitter, condition: Expr) -> Told:
     told: Told = []
     seen: set[Var] = set()
     if isinstance(condition, ir.CmpOp):
-        for side in (condition.a, condition.b):
+        for word, side in (("the left side", condition.a), ("the right side", condition.b)):
             if not isinstance(side, (IntImm, ir.FloatImm, Var)) and _is_number(side):
-                told.append((shown(side), side, None))
+                # Accesses of flat buffers are not what the script has.
+                as_written = f.module.options.checked or not any(type(n) is ir.BufferLoad for n in walk(side))
+                told.append((shown(side) if as_written else word, side, None))
     for v in [*sorted(free_vars(condition), key=lambda v: v.name), *f.loop_vars]:
         if v in f.env and v not in seen and _is_number(v):
             seen.add(v)

@@ -11,7 +11,19 @@ from tirscript.ir.expr import Expr
 
 from . import calls, checks, floats, integers, memory
 from .casts import as_data, as_kind, cast
-from .values import FLOATS, NARROW, REGISTER, Value, constant, exact_constant, llvm_type, parts, splat
+from .values import (
+    BITS,
+    FLOATS,
+    NARROW,
+    REGISTER,
+    SIGNED,
+    Value,
+    constant,
+    exact_constant,
+    llvm_type,
+    parts,
+    splat,
+)
 
 if TYPE_CHECKING:
     from .function import FunctionEmitter
@@ -63,10 +75,10 @@ def _binary(f: FunctionEmitter, e: ir.BinaryOp) -> Value:
             raise CodegenError(f"no arithmetic on {base}", code="dtype")
         x, y = integers.unify(f, f.expr(e.a), f.expr(e.b), base)
         if not f.module.options.checked:
-            return _INTEGER[t](f, x, y)
+            return _integer(f, t, x, y)
         if t in _DIVISIONS:
             checks.divisor(f, e, y)
-        made = _INTEGER[t](f, x, y)
+        made = _integer(f, t, x, y)
         checks.arithmetic(f, e, x, y, made)
         return made
     if base not in NARROW and f.module.options.contract and (t is ir.Add or t is ir.Sub):
@@ -82,6 +94,15 @@ def _binary(f: FunctionEmitter, e: ir.BinaryOp) -> Value:
     if t is ir.FloorMod:
         return floats.floormod(f, x, y)
     return floats.choose(f, "minimum" if t is ir.Min else "maximum", x, y)
+
+
+def _integer(f: FunctionEmitter, t: type, x: Value, y: Value) -> Value:
+    if t in _DIVISIONS and BITS[x.base] < 8:
+        # Division needs 1 and -1, which one bit does not have both.
+        wide = "int8" if x.base in SIGNED else "uint8"
+        made = _INTEGER[t](f, integers.to_data(f, x, wide), integers.to_data(f, y, wide))
+        return integers.to_data(f, made, x.base)
+    return _INTEGER[t](f, x, y)
 
 
 def _contracted(f: FunctionEmitter, e: ir.BinaryOp, base: str) -> Value | None:

@@ -22,6 +22,8 @@ def to_data(b: Builder, v: Value, base: str) -> Value:
     number = v.constant
     if number is not None:
         return constant(number, base, v.lanes)
+    if v.base == "bool" and BITS[base] == 1:
+        return Value(v.ref, base, v.lanes)
     if v.base == "bool":
         return Value(b.ins(f"zext {v.typed} to {llvm_type(base, v.lanes)}"), base, v.lanes, False, 0, 1)
     have, want = BITS[v.base], BITS[base]

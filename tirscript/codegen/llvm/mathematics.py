@@ -72,10 +72,17 @@ def libm(b: FunctionEmitter, op: str, args: list[Value]) -> Value:
     return floats.lanewise(b, one, *args)
 
 
+_AVX512 = (
+    "skylake-avx512", "cascadelake", "cooperlake", "cannonlake", "icelake", "tigerlake", "rocketlake",
+    "sapphirerapids", "emeraldrapids", "graniterapids", "x86-64-v4", "znver4", "znver5",
+)  # fmt: skip
+_AVX2 = ("haswell", "broadwell", "skylake", "alderlake", "raptorlake", "x86-64-v3", "znver")
+
+
 @cache
 def _libmvec(op: str, base: str, arity: int, cpu: str) -> tuple[int, str]:
     """Lanes and name of libmvec's function for this machine; an empty name where there is none."""
-    if cpu or platform.machine().lower() not in ("x86_64", "amd64") or platform.system() != "Linux":
+    if platform.machine().lower() not in ("x86_64", "amd64") or platform.system() != "Linux":
         return 0, ""
     import llvmlite.binding as llvm
 
@@ -85,9 +92,9 @@ def _libmvec(op: str, base: str, arity: int, cpu: str) -> tuple[int, str]:
         return 0, ""
     features = llvm.get_host_cpu_features()
     isa, width = ("b", 4)
-    if features.get("avx512f"):
+    if cpu.startswith(_AVX512) or (not cpu and features.get("avx512f")):
         isa, width = "e", 16
-    elif features.get("avx2"):
+    elif cpu.startswith(_AVX2) or (not cpu and features.get("avx2")):
         isa, width = "d", 8
     width = width if base == "float32" else width // 2
     name = f"_ZGV{isa}N{width}{'v' * arity}_{op}{'f' if base == 'float32' else ''}"

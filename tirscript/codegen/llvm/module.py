@@ -52,7 +52,7 @@ class Callee:
     symbol: str
     params: tuple[Var, ...]
     returns: str | None
-    extra: tuple[Var, ...] = field(default=())
+    extra: tuple[Var, ...] = field(default=())  # the variables of its shapes, passed after the parameters
 
 
 class ModuleEmitter:
@@ -131,16 +131,8 @@ class ModuleEmitter:
         function = self._table.get(var.name)
         if function is None:
             raise CodegenError(f"the module has no function `{var.name}`", code="unknown-function")
-        extra = symbols_of(function)
-        if extra:
-            names = ", ".join(v.name for v in extra)
-            raise CodegenError(
-                f"`{var.name}` has shapes with the variables {names}, which no call inside a module binds",
-                code="symbolic-callee",
-                hint="make them parameters, or specialize the function",
-            )
         returns = None if function.ret_type == "void" else function.ret_type
-        return Callee(self._symbols[var.name], function.params, returns)
+        return Callee(self._symbols[var.name], function.params, returns, symbols_of(function))
 
     # ---- functions
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tirscript.codegen.cost import is_small
 from tirscript.diagnostics import CodegenError, NotYetError
 from tirscript.ir import stmt as ir
 from tirscript.ir.expr import BufferLoad, Call, Expr, IntImm, IterVar, Ramp, StringImm, Var
@@ -47,7 +48,14 @@ def _for(f: FunctionEmitter, s: ir.For) -> None:
     if s.kind == "vectorized":
         raise CodegenError(f"the vectorized loop `{s.loop_var.name}` is not lowered", code="not-lowered")
     low, extent = f.exact(s.min), f.exact(s.extent)
-    if s.kind == "parallel" and not f.parallel_body and not (extent.hi is not None and extent.hi <= 1):
+    threads = s.kind == "parallel" and not f.parallel_body and not (extent.hi is not None and extent.hi <= 1)
+    if threads and is_small(s):
+        # One thread runs it, under the rules of a parallel loop.
+        f.parallel_body = True
+        _loop(f, s, low, integers.add(f, low, extent), extent, chunk=True)
+        f.parallel_body = False
+        return
+    if threads:
         _parallel(f, s, low, extent)
         return
     step = 1
@@ -95,9 +103,8 @@ def _loop(
         checks.poll(f)
         latch = f.block
     flags = "nuw nsw" if low.lo is not None and low.lo >= 0 else "nsw"
-    f.lines[at] = f.lines[at].replace(
-        "phi", f"phi i64 [ {low.ref}, %{before} ], [ %{stem}.next, %{latch} ]", 1
-    )
+    start, _, end = f.lines[at].rpartition("phi")  # the name may hold these letters, too
+    f.lines[at] = f"{start}phi i64 [ {low.ref}, %{before} ], [ %{stem}.next, %{latch} ]{end}"
     next_ = f.named(f"%{stem}.next", f"add {flags} i64 {i}, {step}")
     again = f.ins(f"icmp slt i64 {next_}, {stop.ref}")
     hint = f", !llvm.loop {f.module.unrolled()}" if s.kind == "unrolled" else ""
