@@ -25,6 +25,7 @@ def test_round_trip(program: PrimFunc) -> None:
 @given(programs(awkward_names=True))
 def test_round_trip_of_awkward_names(program: PrimFunc) -> None:
     """Names that the printer has to change: the first text gives an equal program, and stays."""
+    assert not verify(program)
     text = assert_round_trip(program, names=False)
     assert_round_trip(parse(text))
 

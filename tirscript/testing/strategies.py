@@ -72,7 +72,7 @@ class Programs(Expressions):
         self.fuel = self.number(2, 12)
         self.together: list[tuple[Var, int]] = []  # loops whose iterations run at once, with their extents
         self.inputs: set[Buffer] = set()
-        self.loops: list[tuple[Var, int, int]] = []  # loops that a block may bind
+        self.loop_vars: set[Var] = set()
         self.blocks = 0
         self.loop_depth = 0
 
@@ -208,7 +208,7 @@ class Programs(Expressions):
         b = self.pick(targets)
         last = b.shape[-1] if b.shape else None
         lanes = 1
-        if isinstance(last, IntImm) and last.value >= 4 and not self.loops and self.chance(15):
+        if isinstance(last, IntImm) and last.value >= 4 and self.chance(15):
             lanes = 4
         if lanes == 1:
             indices = tuple([self.index(n) for n in b.shape])
@@ -263,6 +263,7 @@ class Programs(Expressions):
 
     def inside(self, v: Var, low: int, high: int, together: bool, extent: int, jumps: bool) -> Stmt:
         self.scope.ints.append((v, low, high))
+        self.loop_vars.add(v)
         self.loop_depth += 1
         if together:
             self.together.append((v, extent))
@@ -435,10 +436,10 @@ class Programs(Expressions):
         predicate: Expr,
         reduces: bool,
     ) -> Stmt:
-        outer_ints, outer_loops = self.scope.ints, self.loops
+        outer_ints = self.scope.ints
         outer_values = self.scope.values
         # Loop variables around a block are not seen inside it.
-        self.scope.ints = [*bounds, *[e for e in outer_ints if e[0].name.startswith(("v", "n"))]]
+        self.scope.ints = [*bounds, *[e for e in outer_ints if e[0] not in self.loop_vars]]
         self.scope.values = [v for v in outer_values if not v.exact or v.name.startswith("s")]
         inner: list[Buffer] = []
         if self.chance(15):
@@ -464,7 +465,7 @@ class Programs(Expressions):
             self.scope.names.discard(b.name)
         for axis, _ in axes:
             self.scope.names.discard(axis.var.name)
-        self.scope.ints, self.loops, self.scope.values = outer_ints, outer_loops, outer_values
+        self.scope.ints, self.scope.values = outer_ints, outer_values
         return BlockRealize(tuple([v for _, v in axes]), predicate, block)
 
     def reduction(self, b: Buffer, axes: list[tuple[IterVar, Expr]]) -> tuple[Stmt, Stmt]:
