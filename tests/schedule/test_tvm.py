@@ -171,6 +171,10 @@ def memory(sch: Schedule) -> None:
     sch.set_scope(block, 0, "local")
 
 
+def inlined(sch: Schedule) -> None:
+    sch.compute_inline(sch.get_block("B"))
+
+
 OF_MATMUL = (
     steps_of_tiling,
     three_factors,
@@ -190,6 +194,7 @@ CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
     **{f.__name__: (matmul, f) for f in OF_MATMUL},
     "stages": (two_stages, stages),
     "memory": (two_stages, memory),
+    "inlined": (two_stages, inlined),
     "symbolic": (copy_symbolic, symbolic),
     "symbolic_split": (copy_symbolic, symbolic_split),
 }

@@ -81,9 +81,6 @@ class Later:
     ) -> NoReturn:
         raise _not_yet("reverse_compute_at")
 
-    def compute_inline(self, block: Any) -> NoReturn:
-        raise _not_yet("compute_inline")
-
     def reverse_compute_inline(self, block: Any) -> NoReturn:
         raise _not_yet("reverse_compute_inline")
 

@@ -26,6 +26,7 @@ from .primitives import (
     add_unit_loop,
     annotate,
     bind,
+    compute_inline,
     decompose_reduction,
     fuse,
     look,
@@ -445,6 +446,12 @@ class Schedule(Later):
     def bind(self, loop: LoopRV, thread_axis: str) -> None:
         """Bind a loop to a thread axis; see ``primitives.bind``."""
         self._apply(bind.KIND, (loop, thread_axis))
+
+    # ---- moves
+
+    def compute_inline(self, block: BlockRV | str) -> None:
+        """Compute what a block stores where it is read; see ``primitives.compute_inline``."""
+        self._apply(compute_inline.KIND, (block,))
 
     # ---- memory
 

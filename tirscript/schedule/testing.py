@@ -58,6 +58,32 @@ def mm_relu(n: int = 128) -> PrimFunc:
     )
 
 
+def chain(n: int = 16) -> PrimFunc:
+    """Two elementwise blocks: ``B = A * 2``, then ``C = B + 1``."""
+    size = const_int(n)
+    a, b, c = (make_buffer(name, (size,)) for name in "ABC")
+
+    def stage(label: str, source: Any, target: Any, make: Any) -> Stmt:
+        i, vi = Var("i"), Var("vi")
+        block = Block(
+            BlockLabel(label), (IterVar(vi, Range(const_int(0), size), "spatial"),), (point(source, (vi,)),),
+            (point(target, (vi,)),), BufferStore(target, make(BufferLoad(source, (vi,))), (vi,)),
+        )  # fmt: skip
+        return For(i, const_int(0), size, "serial", BlockRealize((i,), TRUE, block))
+
+    body = SeqStmt((
+        stage("B", a, b, lambda x: Mul(x, FloatImm(2.0))),
+        stage("C", b, c, lambda x: Add(x, FloatImm(1.0))),
+    ))  # fmt: skip
+    handles = [Var(f"{x.name}_handle", "handle", False) for x in (a, c)]
+    return PrimFunc(
+        tuple(handles),
+        dict(zip(handles, (a, c), strict=True)),
+        BlockRealize((), TRUE, Block(BlockLabel("root"), (), (), (), body, None, (b,))),
+        attrs={"global_symbol": "chain"},
+    )
+
+
 def example() -> tuple[Schedule, LoopRV, LoopRV, LoopRV]:
     """A schedule of a 16x16x16 ``mm_relu``, and the loops of its block ``Y``."""
     sch = Schedule(mm_relu(16), debug_mask="all")

@@ -1,0 +1,387 @@
+"""Compute what a block stores where it is read, and remove the block and its buffer.
+
+The block must be elementwise: it stores one value in every cell of a buffer of its own.
+
+Requirements:
+  * ``block`` is a reference to a block that is there (``wrong-handle``, ``expired-reference``), not the root
+    of the function (``root-block``)
+  * it has no init (``inline-init``), and its body is one store of a value without side effects
+    (``not-a-single-store``)
+  * its axes are spatial, and each is one index of the store, over the whole of that dimension, or has one
+    iteration or is not used (``not-every-cell``)
+  * no condition but the bounds of its own axes decides whether it runs (``guarded-producer``)
+  * a block allocates the buffer (``not-allocated``); no other statement writes it (``other-writer``), and all
+    others read single elements of it (``opaque-reader``)
+  * its scope holds something else (``only-block``)
+  * what the value reads was written for good before the block starts (``read-overtakes-write``)
+
+>>> from tirscript.schedule import Schedule
+>>> from tirscript.schedule.testing import chain
+>>> sch = Schedule(chain(), debug_mask="all")
+>>> sch.compute_inline("B")
+>>> print(sch.mod["main"].body.block.body.body.block.body)
+C[vi] = A[vi] * T.float32(2) + T.float32(1)
+
+Source: TVM's ``compute_inline``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.analysis.access import Access, accesses_of, conjuncts, uses_declared
+from tirscript.ir import op
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import (
+    LT,
+    TRUE,
+    Add,
+    BufferLoad,
+    Call,
+    Cast,
+    Expr,
+    IntImm,
+    Let,
+    Var,
+    const_int,
+)
+from tirscript.ir.node import walk
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse
+from tirscript.ir.visitor import free_vars, substitute
+
+from ..buffers import allocation_of, refuse_root
+from ..errors import Refusal, describe
+from ..legality import aliased_params
+from ..moves import paths, surely_before, touching, with_regions, without
+from ..prove import same
+from ..refs import StmtSRef, block_token
+from ..resolve import block_place
+from ..state import ScheduleState
+from ..trace import InstructionKind
+
+
+class InlineInit(Refusal):
+    code = "inline-init"
+    template = (
+        "block {block} cannot be inlined: it has an init, so its value is not known before its loops end"
+    )
+
+
+class NotASingleStore(Refusal):
+    code = "not-a-single-store"
+    template = "block {block} cannot be inlined: {what}"
+
+
+class NotEveryCell(Refusal):
+    code = "not-every-cell"
+    template = "block {block} cannot be inlined: {what}"
+    hint_template = "inline blocks that store each cell once, at its own spatial axes"
+
+
+class GuardedProducer(Refusal):
+    code = "guarded-producer"
+    template = "block {block} cannot be inlined: it runs only where {condition}"
+
+
+class OtherWriter(Refusal):
+    code = "other-writer"
+    template = "block {block} cannot be inlined: {buffer} is also written by {other}"
+
+
+class OpaqueReader(Refusal):
+    code = "opaque-reader"
+    template = (
+        "block {block} cannot be inlined: {other} uses {buffer} otherwise than by reading single elements"
+    )
+
+
+class OnlyBlock(Refusal):
+    code = "only-block"
+    template = "block {block} cannot be inlined: nothing else stands in {scope}"
+
+
+class ReadOvertakesWrite(Refusal):
+    code = "read-overtakes-write"
+    template = (
+        "block {block} cannot be inlined: it reads {buffer}, which {other} may write after the block ran"
+    )
+    hint_template = "if you know that it is right, Schedule(mod, enable_check=False) skips this test"
+
+
+class Plan:
+    """The block, where its buffer is allocated, and what a cell holds as a function of its indices."""
+
+    __slots__ = ("buffer", "home", "place", "slots", "value")
+
+    def __init__(
+        self, place: StmtSRef, home: StmtSRef, buffer: Buffer, value: Expr, slots: list[Var | None]
+    ) -> None:
+        self.place = place
+        self.home = home
+        self.buffer = buffer
+        self.value = value
+        self.slots = slots  # for each dimension the axis that is its index; None for a constant one
+
+
+def check(state: ScheduleState, block: Any) -> Plan:
+    """The value as a function of the indices, if the block can be inlined."""
+    place = block_place(state, block, "block", "compute_inline")
+    refuse_root(place)
+    realize: BlockRealize = place.node
+    b = realize.block
+    at: list[tuple[Any, str | None]] = [(realize, None)]
+    if b.init is not None:
+        raise InlineInit(place.home, at=at, block=realize)
+    store = _store(place, realize)
+    buffer = store.buffer
+    home = allocation_of(place, buffer)
+    if home is place:
+        raise NotASingleStore(place.home, at=at, block=realize, what=f"it allocates {buffer.name} itself")
+    slots, constants = _slots(place, realize, store)
+    _check_guards(place, realize)
+    found = touching(home, buffer)
+    _check_uses(place, home, store, found)
+    top, rest = without(place)
+    if rest is None:
+        raise OnlyBlock(
+            place.home, at=at, block=realize, scope=describe(top.parent.node if top.parent else None)
+        )
+    if state.enable_check:
+        _check_order(place, home, store)
+    value = store.value if store.value.dtype == buffer.dtype else Cast(buffer.dtype, store.value)
+    if constants:
+        value = substitute(value, constants)
+    return Plan(place, home, buffer, value, slots)
+
+
+def _store(place: StmtSRef, realize: BlockRealize) -> BufferStore:
+    b = realize.block
+    s = b.body
+    what = None
+    if type(s) is not BufferStore:
+        what = f"its body is {describe(s)}, not a single store"
+    elif b.alloc_buffers or b.match_buffers:
+        what = "it allocates or matches buffers"
+    elif s.predicate is not None or uses_declared(b):
+        what = "its store is masked or opaque"
+    else:
+        own = {iv.var for iv in b.iter_vars}
+        n: Any
+        for n in walk(s.value):
+            t = type(n)
+            if t is Call:
+                known = op.OPS.get(n.op)
+                if known is None or known.effect != "pure":
+                    what = f"its value calls {n.op}, which may have an effect or depend on where it stands"
+            elif t is Let:
+                what = "its value holds a let"
+            elif t is BufferLoad:
+                if n.buffer.data is s.buffer.data:
+                    what = f"its value reads {s.buffer.name} itself"
+                elif n.predicate is not None:
+                    what = "its value holds a masked load"
+        around = _loops_around(place)
+        for v in free_vars(s):
+            if v in around and v not in own:
+                what = f"it uses the loop `{v.name}` without an axis"
+    if what is not None:
+        raise NotASingleStore(place.home, at=[(realize, None)], block=realize, what=what)
+    assert type(s) is BufferStore
+    return s
+
+
+def _loops_around(place: StmtSRef) -> set[Var]:
+    """The variables of the loops, axes and other definitions around a block."""
+    out: set[Var] = set()
+    p = place.parent
+    while p is not None:
+        s: Any = p.node
+        if type(s) is For:
+            out.add(s.loop_var)
+        elif type(s) is BlockRealize:
+            out.update([iv.var for iv in s.block.iter_vars])
+        elif isinstance(getattr(s, "var", None), Var):
+            out.add(s.var)
+        p = p.parent
+    return out
+
+
+def _slots(
+    place: StmtSRef, realize: BlockRealize, store: BufferStore
+) -> tuple[list[Var | None], dict[Var, Expr]]:
+    b = realize.block
+    doms = {iv.var: iv for iv in b.iter_vars}
+    slots: list[Var | None] = []
+    used: set[Var] = set()
+    what = None
+    for n, (i, size) in enumerate(zip(store.indices, store.buffer.shape, strict=True)):
+        iv = doms.get(i) if type(i) is Var else None
+        if iv is not None and iv.dom is not None and iv.var not in used:
+            whole = same(iv.dom.min, const_int(0, iv.dom.min.dtype)) and same(iv.dom.extent, size)
+            if not whole:
+                what = f"axis `{iv.var.name}` does not run over dimension {n} of {store.buffer.name}"
+            used.add(iv.var)
+            slots.append(iv.var)
+        elif type(i) is IntImm and i.value == 0 and type(size) is IntImm and size.value == 1:
+            slots.append(None)
+        else:
+            what = f"index {n} of its store is not an axis of its own"
+            break
+    constants: dict[Var, Expr] = {}
+    needed = free_vars(store)
+    for iv in b.iter_vars:
+        if iv.kind != "spatial" and not (iv.var in used or iv.var not in needed):
+            what = what or f"axis `{iv.var.name}` is not spatial"
+        if iv.var not in used and iv.var in needed:
+            if iv.dom is not None and type(iv.dom.extent) is IntImm and iv.dom.extent.value == 1:
+                constants[iv.var] = iv.dom.min
+            else:
+                what = what or f"it stores a cell once for each `{iv.var.name}`"
+        if iv.kind not in ("spatial", "reduce"):
+            what = what or f"axis `{iv.var.name}` is {iv.kind}"
+    if what is not None:
+        raise NotEveryCell(place.home, at=[(realize, None)], block=realize, what=what)
+    return slots, constants
+
+
+def _check_guards(place: StmtSRef, realize: BlockRealize) -> None:
+    """Only the ends of the axes' own domains may be conditions."""
+    ends = []
+    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+        if iv.dom is not None:
+            ends.append((value, Add(iv.dom.min, iv.dom.extent)))
+    for c in conjuncts(realize.predicate) if realize.predicate is not TRUE else ():
+        if not (type(c) is LT and any(same(c.a, v) and same(c.b, end) for v, end in ends)):
+            raise GuardedProducer(place.home, at=[(realize, None)], block=realize, condition=c)
+    p = place.parent
+    while p is not None and type(p.node) is not BlockRealize:
+        if type(p.node) is IfThenElse:
+            raise GuardedProducer(place.home, at=[(realize, None)], block=realize, condition=p.node.condition)
+        p = p.parent
+
+
+def _name_of(a: Access) -> str:
+    return f'block "{a.realizes[-1].block.name}"' if a.realizes else describe(a.stmt)
+
+
+def _check_uses(place: StmtSRef, home: StmtSRef, store: BufferStore, found: list[Access]) -> None:
+    realize = place.node
+    for a in found:
+        if a.stmt is store:
+            continue
+        opaque = (
+            a.buffer is not store.buffer or a.indices is None or type(a.node) not in (BufferLoad, BufferStore)
+        )
+        if not opaque and not a.is_write:
+            opaque = a.node.predicate is not None or any("x" in i.dtype for i in a.node.indices)
+        if a.is_write and not opaque:
+            raise OtherWriter(
+                place.home, at=[(realize, None)], block=realize, buffer=store.buffer, other=_name_of(a)
+            )
+        if opaque:
+            raise OpaqueReader(
+                place.home, at=[(realize, None)], block=realize, buffer=store.buffer, other=_name_of(a)
+            )
+    # What is not an access that was seen: views, pointers, regions that are declared only.
+    n: Any
+    for n in walk(home.node.block):
+        t = type(n)
+        if t is Block and (n.match_buffers or uses_declared(n)):
+            regions = (*n.reads, *n.writes, *[m.source for m in n.match_buffers])
+            if any(r.buffer.data is store.buffer.data for r in regions) and (
+                uses_declared(n) or any(m.source.buffer.data is store.buffer.data for m in n.match_buffers)
+            ):
+                raise OpaqueReader(
+                    place.home, at=[(realize, None)], block=realize, buffer=store.buffer,
+                    other=f'block "{n.name}"',
+                )  # fmt: skip
+        elif n is store.buffer.data or (
+            t is Call and n.op == "address_of" and getattr(n.args[0], "buffer", None) is store.buffer
+        ):
+            raise OpaqueReader(
+                place.home, at=[(realize, None)], block=realize, buffer=store.buffer, other="a call"
+            )
+
+
+def _check_order(place: StmtSRef, home: StmtSRef, store: BufferStore) -> None:
+    """Whoever writes what the value reads has done so before the block starts."""
+    reads: dict[Var, Buffer] = {n.buffer.data: n.buffer for n in walk(store.value) if type(n) is BufferLoad}
+    if not reads:
+        return
+    aliased = aliased_params(place.home)
+    params = set(place.home.func.buffer_map.values())
+    inside = set()
+    p = place.parent
+    while p is not None and p is not home:
+        inside.add(id(p))
+        p = p.parent
+    for buffer in reads.values():
+        if buffer in params:
+            scope = _root_of(place)
+            _check_writers(place, scope, {buffer, *aliased} if buffer in aliased else {buffer})
+            continue
+        try:
+            scope = allocation_of(place, buffer)
+        except Refusal:
+            scope = place
+        if scope is place or id(scope) in inside:
+            what = f"its value reads {buffer.name}, which exists only inside a block around it"
+            raise NotASingleStore(place.home, at=[(place.node, None)], block=place.node, what=what)
+        _check_writers(place, scope, {buffer})
+
+
+def _root_of(place: StmtSRef) -> StmtSRef:
+    while place.parent is not None:
+        place = place.parent
+    return place
+
+
+def _check_writers(place: StmtSRef, scope: StmtSRef, buffers: set[Buffer]) -> None:
+    """Every write to the buffers inside the block ``scope`` comes before the place for good."""
+    memory = {b.data for b in buffers}
+    where: dict[int, Any] | None = None
+    for a in accesses_of(scope.node.block):
+        if not a.is_write or a.buffer.data not in memory:
+            continue
+        if where is None:
+            where = paths(scope.node.block.body)
+        mine, theirs = where.get(id(place.node)), where.get(id(a.stmt))
+        if mine is None or theirs is None or not surely_before(theirs, mine):
+            raise ReadOvertakesWrite(
+                place.home, at=[(place.node, None)], block=place.node, buffer=a.buffer, other=_name_of(a)
+            )
+
+
+def rewrite(state: ScheduleState, plan: Plan) -> None:
+    """Take the block out, then put the value in the place of each load."""
+    token = block_token(plan.home.node.block.label)
+    where = plan.place.home
+    top, rest = without(plan.place)
+    assert rest is not None
+    state.replace(top, rest)
+    place = where.index[token]
+    buffer = plan.buffer
+
+    def inline(n: Any) -> Any:
+        t = type(n)
+        if t is BufferLoad and n.buffer is buffer:
+            values: dict[Var, Expr] = {}
+            for v, i in zip(plan.slots, n.indices, strict=True):
+                if v is not None:
+                    i = inline(i)
+                    values[v] = i if i.dtype == v.dtype else Cast(v.dtype, i)
+            return substitute(plan.value, values) if values else plan.value
+        new = n.map_children(inline)
+        if t is Block and any(r.buffer is buffer for r in n.reads):
+            new = with_regions(new)
+        return new
+
+    s: BlockRealize = place.node
+    block = s.block.replace(alloc_buffers=tuple([b for b in s.block.alloc_buffers if b is not buffer]))
+    block = block.replace(body=inline(block.body), init=None if block.init is None else inline(block.init))
+    if block.reads and any(r.buffer is buffer for r in block.reads):
+        block = with_regions(block)
+    state.replace(place, BlockRealize(s.iter_values, s.predicate, block, s.span))
+
+
+KIND = InstructionKind("ComputeInline", "compute_inline", ("block",), check, rewrite)
