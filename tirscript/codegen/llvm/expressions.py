@@ -96,7 +96,7 @@ def _binary(f: FunctionEmitter, e: ir.BinaryOp) -> Value:
     return floats.choose(f, "minimum" if t is ir.Min else "maximum", x, y)
 
 
-def _integer(f: FunctionEmitter, t: type, x: Value, y: Value) -> Value:
+def _integer(f: FunctionEmitter, t: type[ir.BinaryOp], x: Value, y: Value) -> Value:
     if t in _DIVISIONS and BITS[x.base] < 8:
         # Division needs 1 and -1, which one bit does not have both.
         wide = "int8" if x.base in SIGNED else "uint8"
