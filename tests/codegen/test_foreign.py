@@ -288,3 +288,32 @@ def f(h: T.handle, O: T.Buffer((1,), "int32")):
     O[0] = T.tvm_struct_get(h, 0, 1, dtype="int32")
 """)
     assert ":4:" in str(caught.value)
+
+
+def test_atomics() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer((50000,), "{0}"), S: T.Buffer((3,), "{0}")):
+    for i in T.parallel(50000):
+        T.evaluate(T.atomic_add(T.address_of(S[0]), A[i]))
+        T.evaluate(T.atomic_max(T.address_of(S[1]), A[i]))
+        T.evaluate(T.atomic_min(T.address_of(S[2]), A[i]))
+"""
+    for dtype in ("int32", "uint64", "float64"):
+        a = np.random.default_rng(0).integers(0, 1000, 50_000).astype(dtype)
+        s = np.array([0, 5, 5], dtype)
+        build(text.format(dtype))(a, s)
+        assert s.tolist() == [a.sum(), max(a.max(), 5), min(a.min(), 5)]
+
+
+def test_lane_masks_and_large_constants() -> None:
+    text = """
+@T.prim_func
+def f(n: T.int32, M: T.Buffer((8,), "bool"), O: T.Buffer((1,), "uint64")):
+    M[0:8] = T.get_active_lane_mask("boolx8", 2, n)
+    O[0] = T.large_uint_imm(T.uint32(5), T.uint32(4000000000))
+"""
+    m, o = np.zeros(8, bool), np.zeros(1, "uint64")
+    build(text)(6, m, o)
+    assert m.tolist() == [True] * 4 + [False] * 4
+    assert o[0] == (4_000_000_000 << 32) + 5

@@ -15,6 +15,10 @@ _GROUPS = {
 }
 
 
+# Of these groups, what a processor can do as well.
+_ON_CPU = ("tvm_thread_invariant", "atomic_add", "atomic_max", "atomic_min")
+
+
 def check_supported(func: PrimFunc) -> PrimFunc:
     """The function itself; raises NotYetError at the first call that needs a GPU."""
     stack: list[tuple[Any, Span | None]] = [(func.body, func.span)]
@@ -23,7 +27,7 @@ def check_supported(func: PrimFunc) -> PrimFunc:
         span = getattr(n, "span", None) or span
         if type(n) is Call and isinstance(n.op, str):
             known = OPS.get(n.op)
-            if known is not None and known.group in _GROUPS and n.op != "tvm_thread_invariant":
+            if known is not None and known.group in _GROUPS and n.op not in _ON_CPU:
                 raise NotYetError(
                     f"`{n.op}` {_GROUPS[known.group]}, which the CPU cannot run yet",
                     code="gpu-intrinsic",

@@ -12,7 +12,7 @@ from tirscript.ir.op import OPS
 
 from . import fixedpoint, foreign, integers, mathematics, memory, narrow
 from .casts import as_data
-from .values import BYTES, FLOATS, MEMORY, NARROW, PASSED, Value, constant, parts
+from .values import BITS, BYTES, FLOATS, MEMORY, NARROW, PASSED, SIGNED, Value, constant, parts
 
 if TYPE_CHECKING:
     from .function import FunctionEmitter
@@ -155,6 +155,49 @@ def _combine(f: FunctionEmitter, e: Call) -> Value:
     return Value(f.ins(f"shufflevector {x.typed}, {y.typed}, <{lanes} x i32> <{picks}>"), base, lanes)
 
 
+def _lane_mask(f: FunctionEmitter, e: Call) -> Value:
+    """Which of ``base, base + 1, ...`` are below the limit."""
+    lanes = parts(e.dtype)[1]
+    first, limit = f.exact(e.args[0]), f.exact(e.args[1])
+    steps = ", ".join(f"i64 {i}" for i in range(lanes))
+    if lanes == 1:
+        return integers.compare(f, "lt", first, limit)
+    wide = f.broadcast(first, lanes)
+    at = Value(f.ins(f"add {wide.typed}, <{steps}>"), "int64", lanes, True)
+    return integers.compare(f, "lt", at, f.broadcast(limit, lanes))
+
+
+def _large_uint(f: FunctionEmitter, e: Call) -> Value:
+    low, high = [as_data(f, f.expr(a), "uint64") for a in e.args]
+    base = parts(e.dtype)[0]
+    if low.constant is not None and high.constant is not None:
+        return constant(high.constant << 32 | low.constant, base)
+    joined = f.ins(f"or i64 {f.ins(f'shl i64 {high.ref}, 32')}, {low.ref}")
+    return as_data(f, Value(joined, "uint64"), base)
+
+
+# ---- memory in one step
+
+
+def _atomic(word: str) -> Callable[[FunctionEmitter, Call], Value]:
+    def emit(f: FunctionEmitter, e: Call) -> Value:
+        pointer = as_data(f, f.expr(e.args[0]), "handle")
+        base, lanes = parts(e.args[1].dtype)
+        v = as_data(f, f.expr(e.args[1]), base)
+        if lanes != 1 or base in NARROW or BYTES[base] * 8 != BITS.get(base, 8 * BYTES[base]):
+            raise NotYetError(f"`T.{e.op}` of {e.args[1].dtype} is not supported yet", code="atomic-dtype")
+        if base in FLOATS:
+            # Like the language's own, these keep a nan.
+            opcode = "fadd" if word == "add" else f"f{word}imum"
+        else:
+            opcode = word if word == "add" or base in SIGNED else f"u{word}"
+        return Value(
+            f.ins(f"atomicrmw {opcode} {pointer.typed}, {v.typed} monotonic, align {BYTES[base]}"), base
+        )
+
+    return emit
+
+
 # ---- functions
 
 
@@ -227,6 +270,11 @@ _TABLE: dict[str, Callable[[FunctionEmitter, Call], Value]] = {
     "vectorlow": _half(True),
     "vectorhigh": _half(False),
     "vectorcombine": _combine,
+    "get_active_lane_mask": _lane_mask,
+    "large_uint_imm": _large_uint,
+    "atomic_add": _atomic("add"),
+    "atomic_max": _atomic("max"),
+    "atomic_min": _atomic("min"),
     "call_extern": foreign.extern,
     "call_pure_extern": foreign.extern,
     "call_llvm_intrin": foreign.llvm_intrinsic,

@@ -61,9 +61,12 @@ def extern(f: FunctionEmitter, e: Call) -> Value:
     types, operands = [], []
     for i, a in enumerate(rest):
         base, lanes = parts(a.dtype)
+        v = f.broadcast(as_data(f, f.expr(a), base), lanes)
         if lanes != 1:
-            raise NotYetError(f"vector arguments of `{name}` are not supported yet", code="extern-vector")
-        v = as_data(f, f.expr(a), base)
+            ty = _foreign_type(base, lanes)
+            types.append(ty)
+            operands.append(_given(f, v))
+            continue
         if fixed is not None and i >= fixed:
             v = _promoted(f, v)
         small = base not in FLOATS and BITS.get(base, 8) < 8
@@ -73,13 +76,11 @@ def extern(f: FunctionEmitter, e: Call) -> Value:
         types.append(ty)
         operands.append(f"{ty} {ref}")
     base, lanes = ("void", 1) if e.dtype == "void" else parts(e.dtype)
-    if lanes != 1:
-        raise NotYetError(f"vector results of `{name}` are not supported yet", code="extern-vector")
-    small = BITS.get(base, 8) < 8
+    small = lanes == 1 and BITS.get(base, 8) < 8
     passed = ("int8" if base in SIGNED else "uint8") if small else base
-    result = "void" if base == "void" else _foreign_type(passed)
+    result = "void" if base == "void" else _foreign_type(passed, lanes)
     shown = ", ".join(types if fixed is None else [*types[:fixed], "..."])
-    extended = _EXTENSION.get(passed, "")
+    extended = _EXTENSION.get(passed, "") if lanes == 1 else ""
     quoted = f'@"{name}"'
     effect = " memory(none)" if e.op == "call_pure_extern" and "ptr" not in types else ""
     f.module.declare(name, f"declare {extended}{result} {quoted}({shown}) nounwind{effect}")
@@ -88,7 +89,7 @@ def extern(f: FunctionEmitter, e: Call) -> Value:
     if base == "void":
         f.do(text)
         return constant(0, "int32")
-    v = _taken(f, f.ins(text), passed)
+    v = _taken(f, f.ins(text), passed, lanes)
     return as_data(f, v, base) if small else v
 
 
