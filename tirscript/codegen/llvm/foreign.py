@@ -10,7 +10,7 @@ from tirscript.ir.expr import Call, Expr, IntImm, StringImm
 
 from . import integers, narrow
 from .casts import as_data
-from .values import BITS, FLOATS, NARROW, REGISTER, SIGNED, Value, constant, llvm_type, parts
+from .values import BITS, BYTES, FLOATS, NARROW, REGISTER, SIGNED, Value, constant, llvm_type, parts
 
 if TYPE_CHECKING:
     from .function import FunctionEmitter
@@ -246,7 +246,7 @@ def _array(f: FunctionEmitter, a: Call, kinds: list[str], words: list[str]) -> N
     pointer = f.expr(data)
     start = f.exact(offset)
     if start.constant != 0:
-        unit = f.const_like(narrow.BYTES[base] * lanes, start)
+        unit = f.const_like(BYTES[base] * lanes, start)
         moved = integers.mul(f, start, unit)
         pointer = Value(f.ins(f"getelementptr i8, {pointer.typed}, {moved.typed}"), "handle")
     strided = isinstance(strides, Call) and strides.op == "tvm_stack_make_shape"

@@ -8,11 +8,12 @@ what float32 does not hold go through a float32 rounded to odd, so that rounding
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import dataclass
 from fractions import Fraction
 
 from .builder import Builder
-from .values import BITS, BYTES, INT64_MAX, MEMORY, NARROW, SIGNED, Value, constant, llvm_type, splat
+from .values import BITS, MEMORY, NARROW, SIGNED, Value, constant, llvm_type, splat
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +170,6 @@ def _rounded_scale(b: Builder, v: Value, bits: str, base: str, double: bool) -> 
 
 
 def _float32_bits(value: float) -> int:
-    import struct
-
     return int(struct.unpack("<I", struct.pack("<f", value))[0])
 
 
@@ -378,5 +377,7 @@ def fused(b: Builder, args: list[Value], base: str) -> Value:
     return from_float(b, total, base)
 
 
-__all__ = ["BYTES", "FORMATS", "INT64_MAX", "decode", "encode", "from_float", "from_int", "from_memory",
-           "fused", "nearest", "rounded", "to_memory", "wide"]  # fmt: skip
+__all__ = [
+    "FORMATS", "decode", "encode", "float_of", "from_float", "from_int", "from_memory", "fused", "nearest",
+    "rounded", "to_memory", "wide",
+]  # fmt: skip
