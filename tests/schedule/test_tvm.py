@@ -175,6 +175,17 @@ def inlined(sch: Schedule) -> None:
     sch.compute_inline(sch.get_block("B"))
 
 
+def cached_reads(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    sch.cache_read(block, 0, "shared")
+    sch.cache_read(block, 1, "local")
+
+
+def cached_stage(sch: Schedule) -> None:
+    sch.cache_read(sch.get_block("C"), 0, "local")
+    sch.cache_read(sch.get_block("B"), 0, "shared")
+
+
 OF_MATMUL = (
     steps_of_tiling,
     three_factors,
@@ -189,12 +200,14 @@ OF_MATMUL = (
     annotated,
     bound,
     rearranged,
+    cached_reads,
 )
 CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
     **{f.__name__: (matmul, f) for f in OF_MATMUL},
     "stages": (two_stages, stages),
     "memory": (two_stages, memory),
     "inlined": (two_stages, inlined),
+    "cached_stage": (two_stages, cached_stage),
     "symbolic": (copy_symbolic, symbolic),
     "symbolic_split": (copy_symbolic, symbolic_split),
 }

@@ -26,6 +26,7 @@ from .primitives import (
     add_unit_loop,
     annotate,
     bind,
+    cache_read,
     compute_inline,
     decompose_reduction,
     fuse,
@@ -454,6 +455,18 @@ class Schedule(Later):
         self._apply(compute_inline.KIND, (block,))
 
     # ---- memory
+
+    def cache_read(
+        self,
+        block: BlockRV | str,
+        read_buffer_index: int | str | Buffer,
+        storage_scope: str,
+        consumer_blocks: Sequence[BlockRV | str] | None = None,
+    ) -> BlockRV:
+        """Let blocks read a copy of a buffer; see ``primitives.cache_read``."""
+        given = tuple(consumer_blocks) if isinstance(consumer_blocks, list) else consumer_blocks
+        result: BlockRV = self._apply(cache_read.KIND, (block, read_buffer_index, storage_scope, given))
+        return result
 
     def storage_align(
         self, block: BlockRV | str, buffer_index: int | str | Buffer, axis: int, factor: int, offset: int

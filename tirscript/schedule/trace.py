@@ -119,6 +119,7 @@ _DEFAULTS: dict[str, Any] = {
     "preserve_unit_iters": True,
     "disable_predication": False,
     "func_name": None,
+    "consumer_blocks": None,
 }
 
 
