@@ -186,6 +186,17 @@ def cached_stage(sch: Schedule) -> None:
     sch.cache_read(sch.get_block("B"), 0, "shared")
 
 
+def cached_write(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    sch.cache_write(block, 0, "local")
+
+
+def cached_writes(sch: Schedule) -> None:
+    sch.cache_write(sch.get_block("C"), 0, "local")
+    sch.cache_write(sch.get_block("B"), 0, "shared")
+    sch.cache_read(sch.get_block("C"), 0, "local")
+
+
 OF_MATMUL = (
     steps_of_tiling,
     three_factors,
@@ -201,6 +212,7 @@ OF_MATMUL = (
     bound,
     rearranged,
     cached_reads,
+    cached_write,
 )
 CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
     **{f.__name__: (matmul, f) for f in OF_MATMUL},
@@ -208,6 +220,7 @@ CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
     "memory": (two_stages, memory),
     "inlined": (two_stages, inlined),
     "cached_stage": (two_stages, cached_stage),
+    "cached_writes": (two_stages, cached_writes),
     "symbolic": (copy_symbolic, symbolic),
     "symbolic_split": (copy_symbolic, symbolic_split),
 }

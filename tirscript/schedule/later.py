@@ -36,11 +36,6 @@ class Later:
     def loop_partition(self, loop: Any, factors: Any, preserve_unit_iters: Any = True) -> NoReturn:
         raise _not_yet("loop_partition")
 
-    def cache_write(
-        self, block: Any, write_buffer_index: Any, storage_scope: Any, consumer_blocks: Any = None
-    ) -> NoReturn:
-        raise _not_yet("cache_write")
-
     def reindex_cache_read(
         self, block: Any, read_buffer_index: Any, storage_scope: Any, index_map: Any
     ) -> NoReturn:

@@ -27,6 +27,7 @@ from .primitives import (
     annotate,
     bind,
     cache_read,
+    cache_write,
     compute_inline,
     decompose_reduction,
     fuse,
@@ -466,6 +467,18 @@ class Schedule(Later):
         """Let blocks read a copy of a buffer; see ``primitives.cache_read``."""
         given = tuple(consumer_blocks) if isinstance(consumer_blocks, list) else consumer_blocks
         result: BlockRV = self._apply(cache_read.KIND, (block, read_buffer_index, storage_scope, given))
+        return result
+
+    def cache_write(
+        self,
+        block: BlockRV | str,
+        write_buffer_index: int | str | Buffer,
+        storage_scope: str,
+        consumer_blocks: Sequence[BlockRV | str] | None = None,
+    ) -> BlockRV:
+        """Let a block write a copy of a buffer; see ``primitives.cache_write``."""
+        given = tuple(consumer_blocks) if isinstance(consumer_blocks, list) else consumer_blocks
+        result: BlockRV = self._apply(cache_write.KIND, (block, write_buffer_index, storage_scope, given))
         return result
 
     def storage_align(
