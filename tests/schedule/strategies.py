@@ -13,12 +13,19 @@ from tirscript.script import tir as T
 def f(A: T.Buffer((24, 24), "int32"), B: T.Buffer((24, 24), "int32"), O: T.Buffer((24, 24), "int32")):
 """
 
+STAGE = """\
+    for w0, w1 in T.grid(24, 24):
+        with T.block("W"):
+            vw0, vw1 = T.axis.remap("SS", [w0, w1])
+            W[vw0, vw1] = SOURCE[vw0, vw1] * 3 + vw0 * 2 + vw1
+"""
+
 small = st.integers(0, 3)
 kinds = st.sampled_from(["spatial", "spatial", "spatial", "scan", "opaque"])
 
 
 def index(draw: Any, axes: list[str]) -> str:
-    """An index that stays inside 0..23 for axes below 6."""
+    """An index that stays inside 0..23 for axes below 8."""
     form = draw(st.integers(0, 5))
     axis = draw(st.sampled_from(axes))
     if form <= 2:
@@ -26,7 +33,7 @@ def index(draw: Any, axes: list[str]) -> str:
     if form == 3:
         return f"{axis} * {draw(st.integers(1, 2))} + {draw(st.sampled_from(axes))}"
     if form == 4:
-        return f"{draw(st.integers(6, 9))} - {axis}"
+        return f"{draw(st.integers(7, 10))} - {axis}"
     return draw(st.sampled_from([f"{axis} // 2", f"{axis} % 2", "0"]))
 
 
@@ -96,10 +103,19 @@ def block(draw: Any, name: str, loops: list[str], domains: list[str], depth: int
 
 @st.composite
 def programs(draw: Any) -> str:
-    """The source of a function over A, B and O, of one to three nests."""
+    """The source of a function over A, B and O, of one to three nests and perhaps a stage W."""
     lines: list[str] = []
-    for name in "ijk"[: draw(st.integers(1, 3))]:
-        lines += draw(nests(name))
+    staged = draw(st.booleans())
+    at = draw(st.integers(0, 1))
+    for n, name in enumerate("ijk"[: draw(st.integers(1, 3))]):
+        nest = draw(nests(name))
+        if staged and n == at:
+            lines += STAGE.replace("SOURCE", draw(st.sampled_from("ABO"))).splitlines()
+        if staged and n >= at and draw(st.integers(0, 3)):
+            nest = [line.replace("A[", "W[") for line in nest]
+        lines += nest
+    if staged:
+        lines.insert(0, '    W = T.alloc_buffer((24, 24), "int32")')
     return HEAD + "\n".join(lines) + "\n"
 
 
@@ -116,6 +132,15 @@ steps = st.lists(
                 "vectorize",
                 "unroll",
                 "decompose",
+                "bind",
+                "unit",
+                "axes",
+                "cache_read",
+                "cache_write",
+                "inline",
+                "inline",
+                "scope",
+                "align",
                 "undo",
             ]
         ),

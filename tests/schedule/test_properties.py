@@ -30,14 +30,17 @@ def values(program: Any, target: str) -> list[np.ndarray[Any, Any]]:
 
 
 def turned_round(mod: IRModule) -> IRModule:
-    """The program with every parallel and vectorized loop as a serial one that runs backwards."""
+    """The program with every parallel and vectorized loop as a serial one that runs backwards; those bound to
+    threads too, but for `threadIdx`, which may share in a reduction."""
 
     def f(n: Any) -> Any:
         n = n.map_children(f)
-        if isinstance(n, For) and n.kind in ("parallel", "vectorized"):
+        if isinstance(n, For) and (
+            n.kind in ("parallel", "vectorized") or n.thread.startswith(("blockIdx", "vthread"))
+        ):
             last = n.min + n.extent - const_int(1, n.extent.dtype)
             body = substitute(n.body, {n.loop_var: n.min + last - n.loop_var})
-            return n.replace(kind="serial", body=body)
+            return n.replace(kind="serial", body=body, thread="")
         return n
 
     return IRModule({name: func.replace(body=f(func.body)) for name, func in mod.items()})
@@ -56,6 +59,23 @@ def attempt(sch: Schedule, step: tuple[str, int, int, int]) -> None:
     """One random step; what it works on is drawn from what is there."""
     name, a, b, n = step
     block = blocks_of(sch)[a % len(blocks_of(sch))]
+    if name == "inline":
+        sch.compute_inline("W" if a % 3 else block)
+        return
+    if name in ("cache_read", "cache_write"):
+        regions = sch.get(block).reads if name == "cache_read" else sch.get(block).writes
+        getattr(sch, name)(block, b % max(len(regions), 1), ["local", "shared"][n % 2])
+        return
+    if name == "axes":
+        order = list(range(len(sch.get(block).iter_vars)))
+        sch.reorder_block_iter_var(block, order[n % 2 :] + order[: n % 2])
+        return
+    if name == "scope":
+        sch.set_scope("W", 0, "shared")
+        return
+    if name == "align":
+        sch.storage_align(block, 0, a % 2, 8, n)
+        return
     loops = sch.get_loops(block)
     if not loops:
         return
@@ -69,6 +89,10 @@ def attempt(sch: Schedule, step: tuple[str, int, int, int]) -> None:
         sch.reorder(*orders[a % len(orders)])
     elif name == "decompose":
         sch.decompose_reduction(block, loops[at])
+    elif name == "bind":
+        sch.bind(loops[at], ["threadIdx.x", "blockIdx.x", "vthread.y"][a % 3])
+    elif name == "unit":
+        sch.add_unit_loop(block if a % 2 else loops[at])
     elif name == "undo":
         sch.undo(min(n % 2, len(sch.history)))
     else:
