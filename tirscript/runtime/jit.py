@@ -57,7 +57,7 @@ def _llvm() -> Any:
 
 
 def _tools(machine: Machine) -> tuple[Any, Any]:
-    """The target machine and pass builder for these options."""
+    """The target machine and the tuning of the passes for these options."""
     known = _state.get(machine)
     if known is not None:
         return known  # type: ignore[no-any-return]
@@ -82,18 +82,21 @@ def _tools(machine: Machine) -> tuple[Any, Any]:
     options = llvm.create_pipeline_tuning_options(speed_level=machine.opt_level)
     options.slp_vectorization = machine.opt_level >= 2
     options.loop_vectorization = machine.opt_level >= 2
-    tools = _state[machine] = (tm, llvm.create_pass_builder(tm, options))
+    tools = _state[machine] = (tm, options)
     return tools
 
 
 def _optimized(text: str, machine: Machine) -> tuple[Any, Any]:
     llvm = _llvm()
-    tm, builder = _tools(machine)
+    tm, options = _tools(machine)
     try:
         module = llvm.parse_assembly(text)
     except RuntimeError as e:
         raise CodegenError(f"LLVM refuses the generated module: {e}", code="llvm-parse") from None
     if machine.passes:
+        # A builder keeps what its passes found, by address: one for each module, or another module's facts
+        # are taken for those of this one.
+        builder = llvm.create_pass_builder(tm, options)
         builder.getModulePassManager().run(module, builder)
     return module, tm
 
