@@ -10,6 +10,7 @@ from tirscript.ir.expr import TRUE, Expr
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.stmt import Allocate, BlockRealize, DeclBuffer, IfThenElse, Stmt
 
+from .flatten_buffer import flat_size
 from .fold import flat, is_true
 
 
@@ -45,5 +46,5 @@ def allocate(b: Buffer, body: Stmt) -> Stmt:
 
 
 def extents(b: Buffer) -> tuple[Expr, ...]:
-    """The extents that are allocated for a buffer (flattening makes them one)."""
-    return b.shape
+    """The extents that are allocated for a buffer: strides may reach farther than its shape."""
+    return (flat_size(b),) if b.strides or b.elem_offset is not None else b.shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from tirscript.diagnostics import (
@@ -13,35 +13,16 @@ from tirscript.diagnostics import (
     deep_recursion,
 )
 from tirscript.ir import hooks
-from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import GlobalVar
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 from tirscript.ir.stmt import Block, For, Stmt
 
+from .api import Loops, Memory, Moves, Notes, Reduction
 from .errors import BadValue, ExpiredReference, Refusal, UnknownReference
 from .history import Diff, History, Step, diff_text
 from .later import Later
-from .primitives import (
-    add_unit_loop,
-    annotate,
-    bind,
-    cache_read,
-    cache_write,
-    compute_inline,
-    decompose_reduction,
-    fuse,
-    look,
-    parallel,
-    reorder,
-    reorder_block_iter_var,
-    set_scope,
-    split,
-    storage_align,
-    unannotate,
-    unroll,
-    vectorize,
-)
+from .primitives import look
 from .refs import BlockRV, ExprRV, LoopRV, StmtSRef
 from .replay import complete_trace
 from .resolve import any_place, function_of
@@ -56,7 +37,7 @@ class NoSuchStep(BadValue):
     template = "there is no step {wanted}; {known}"
 
 
-class Schedule(Later):
+class Schedule(Loops, Moves, Memory, Reduction, Notes, Later):
     """A schedule of a function or of a module: primitives rewrite the program, or refuse and say why.
 
     ``debug_mask="all"`` verifies the program after each step; ``enable_check=False`` skips the tests of
@@ -397,116 +378,6 @@ class Schedule(Later):
         """The innermost blocks inside ``scope_block`` that write a parameter."""
         result: list[BlockRV] = self._look(look.GET_OUTPUT_BLOCKS, (scope_block,))
         return result
-
-    # ---- loops
-
-    def split(
-        self,
-        loop: LoopRV,
-        factors: Sequence[Any],
-        preserve_unit_iters: bool = True,
-        disable_predication: bool = False,
-    ) -> list[LoopRV]:
-        """Split a loop into a nest of loops with the given extents; see ``primitives.split``."""
-        given = tuple(factors) if isinstance(factors, list) else factors
-        result: list[LoopRV] = self._apply(
-            split.KIND, (loop, given, preserve_unit_iters, disable_predication)
-        )
-        return result
-
-    def fuse(self, *loops: LoopRV, preserve_unit_iters: bool = True) -> LoopRV:
-        """Fuse perfectly nested loops into one; see ``primitives.fuse``."""
-        result: LoopRV = self._apply(fuse.KIND, (loops, preserve_unit_iters))
-        return result
-
-    def reorder(self, *ordered_loops: LoopRV) -> None:
-        """Put perfectly nested loops into another order; see ``primitives.reorder``."""
-        self._apply(reorder.KIND, (ordered_loops,))
-
-    def reorder_block_iter_var(self, block: BlockRV | str, new_order: Sequence[int]) -> None:
-        """List the axes of a block in another order; see ``primitives.reorder_block_iter_var``."""
-        given = tuple(new_order) if isinstance(new_order, list) else new_order
-        self._apply(reorder_block_iter_var.KIND, (block, given))
-
-    def add_unit_loop(self, block_or_loop: BlockRV | LoopRV | str) -> LoopRV:
-        """Put a loop of one iteration around a block or loop; see ``primitives.add_unit_loop``."""
-        result: LoopRV = self._apply(add_unit_loop.KIND, (block_or_loop,))
-        return result
-
-    def parallel(self, loop: LoopRV) -> None:
-        """Run the iterations of a loop in parallel; see ``primitives.parallel``."""
-        self._apply(parallel.KIND, (loop,))
-
-    def vectorize(self, loop: LoopRV) -> None:
-        """Run the iterations of a loop as lanes of vectors; see ``primitives.vectorize``."""
-        self._apply(vectorize.KIND, (loop,))
-
-    def unroll(self, loop: LoopRV) -> None:
-        """Write the iterations of a loop one after another; see ``primitives.unroll``."""
-        self._apply(unroll.KIND, (loop,))
-
-    def bind(self, loop: LoopRV, thread_axis: str) -> None:
-        """Bind a loop to a thread axis; see ``primitives.bind``."""
-        self._apply(bind.KIND, (loop, thread_axis))
-
-    # ---- moves
-
-    def compute_inline(self, block: BlockRV | str) -> None:
-        """Compute what a block stores where it is read; see ``primitives.compute_inline``."""
-        self._apply(compute_inline.KIND, (block,))
-
-    # ---- memory
-
-    def cache_read(
-        self,
-        block: BlockRV | str,
-        read_buffer_index: int | str | Buffer,
-        storage_scope: str,
-        consumer_blocks: Sequence[BlockRV | str] | None = None,
-    ) -> BlockRV:
-        """Let blocks read a copy of a buffer; see ``primitives.cache_read``."""
-        given = tuple(consumer_blocks) if isinstance(consumer_blocks, list) else consumer_blocks
-        result: BlockRV = self._apply(cache_read.KIND, (block, read_buffer_index, storage_scope, given))
-        return result
-
-    def cache_write(
-        self,
-        block: BlockRV | str,
-        write_buffer_index: int | str | Buffer,
-        storage_scope: str,
-        consumer_blocks: Sequence[BlockRV | str] | None = None,
-    ) -> BlockRV:
-        """Let a block write a copy of a buffer; see ``primitives.cache_write``."""
-        given = tuple(consumer_blocks) if isinstance(consumer_blocks, list) else consumer_blocks
-        result: BlockRV = self._apply(cache_write.KIND, (block, write_buffer_index, storage_scope, given))
-        return result
-
-    def storage_align(
-        self, block: BlockRV | str, buffer_index: int | str | Buffer, axis: int, factor: int, offset: int
-    ) -> None:
-        """Ask for a stride of a buffer that the block writes; see ``primitives.storage_align``."""
-        self._apply(storage_align.KIND, (block, buffer_index, axis, factor, offset))
-
-    def set_scope(self, block: BlockRV | str, buffer_index: int | str | Buffer, storage_scope: str) -> None:
-        """Say in which memory a buffer is kept that the block writes; see ``primitives.set_scope``."""
-        self._apply(set_scope.KIND, (block, buffer_index, storage_scope))
-
-    # ---- reduction
-
-    def decompose_reduction(self, block: BlockRV | str, loop: LoopRV) -> BlockRV:
-        """Split a reduction block into init and update; see ``primitives.decompose_reduction``."""
-        result: BlockRV = self._apply(decompose_reduction.KIND, (block, loop))
-        return result
-
-    # ---- notes
-
-    def annotate(self, block_or_loop: BlockRV | LoopRV | str, ann_key: str, ann_val: Any) -> None:
-        """Note something on a block or loop; see ``primitives.annotate``."""
-        self._apply(annotate.KIND, (block_or_loop, ann_key, ann_val))
-
-    def unannotate(self, block_or_loop: BlockRV | LoopRV | str, ann_key: str) -> None:
-        """Take an annotation off a block or loop; see ``primitives.unannotate``."""
-        self._apply(unannotate.KIND, (block_or_loop, ann_key))
 
 
 def _call_text(kind: InstructionKind, args: tuple[Any, ...]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from tirscript.diagnostics import AssertFailed
 from tirscript.ir import dtype as dt
@@ -81,7 +82,10 @@ def region(view: Any, shape: tuple[int, ...]) -> Any:
 def view(
     pointer: Any, shape: tuple[int, ...], dtype: str, strides: tuple[int, ...] | None = None, offset: int = 0
 ) -> Any:
-    """A buffer over memory that is there: ``strides`` and ``offset`` in elements."""
+    """A buffer over memory that is there: ``strides`` and ``offset`` in elements.
+
+    Memory that does not belong to the array behind ``pointer`` is never made reachable.
+    """
     element = numpy_dtype(dt.info(dtype).base)
     lanes = dt.info(dtype).lanes
     full = (*shape, lanes) if lanes != 1 else tuple(shape)
@@ -91,9 +95,19 @@ def view(
             steps[axis] = steps[axis + 1] * full[axis + 1]
     else:
         steps = [*strides, 1] if lanes != 1 else list(strides)
-    start = pointer.__array_interface__["data"][0] + int(offset) * element.itemsize
     if 0 in full:
         return np.empty(full, element)
+    start = pointer.__array_interface__["data"][0] + int(offset) * element.itemsize
+    reach = [(int(n) - 1) * int(s) * element.itemsize for n, s in zip(full, steps, strict=True)]
+    low, high = byte_bounds(_owner(pointer))
+    first = start + sum([r for r in reach if r < 0])
+    last = start + sum([r for r in reach if r > 0]) + element.itemsize
+    if first < low or last > high:
+        raise AssertFailed(
+            f"a buffer of shape {tuple(shape)} with strides {tuple(steps)} and offset {int(offset)} takes "
+            f"bytes {first - low} to {last - low} of memory of {high - low} bytes",
+            code="out-of-memory",
+        )
     interface = {
         "shape": tuple([int(n) for n in full]),
         "typestr": f"|V{element.itemsize}",
@@ -102,6 +116,15 @@ def view(
         "version": 3,
     }
     return np.asarray(_Memory(interface, pointer)).view(element)
+
+
+def _owner(array: Any) -> Any:
+    """The outermost array that ``array`` is a view of."""
+    while True:
+        base = array.base.owner if type(array.base) is _Memory else array.base
+        if not isinstance(base, np.ndarray):
+            return array
+        array = base
 
 
 class _Memory:

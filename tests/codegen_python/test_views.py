@@ -1,0 +1,39 @@
+"""Generated Python never reaches memory outside the array that it views."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tirscript as ts
+from tirscript.codegen.python.support import view
+from tirscript.ir.buffer import make_buffer
+from tirscript.lowering.lower_opaque_block import extents
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "offset", "last"),
+    [((3, 4), (1, 5), 0, 17), ((4,), None, 2, 5), ((2, 2), (-1, -2), 3, 3), ((), None, 4, 4)],
+)
+def test_a_view_lies_in_its_memory(shape, strides, offset, last):
+    memory = np.arange(last + 1, dtype="int32")
+    flat = view(memory, shape, "int32", strides=strides, offset=offset)
+    assert flat.shape == shape and flat.max() == last
+    with pytest.raises(ts.AssertFailed, match="out-of-memory"):
+        view(memory[:last].copy(), shape, "int32", strides=strides, offset=offset)
+    with pytest.raises(ts.AssertFailed, match="out-of-memory"):
+        view(memory, shape, "int32", strides=strides, offset=offset - 5)
+
+
+def test_a_view_may_reach_over_the_array_it_comes_from():
+    memory = np.arange(10, dtype="float32")
+    part = view(memory, (2,), "float32", offset=6)
+    assert view(part, (10,), "float32", offset=-6).tolist() == list(range(10))
+
+
+def test_strided_allocations_are_as_big_as_they_reach():
+    b = make_buffer("B", (3, 4), "float32", strides=(1, 5))
+    assert [int(n) for n in extents(b)] == [18]
+    shifted = make_buffer("B", (3, 4), "float32", elem_offset=6)
+    assert [int(n) for n in extents(shifted)] == [18]
+    assert [int(n) for n in extents(make_buffer("B", (3, 4), "float32"))] == [3, 4]

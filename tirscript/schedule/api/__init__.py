@@ -1,0 +1,9 @@
+"""The methods of ``Schedule`` that rewrite programs, by group; each names its primitive."""
+
+from .loops import Loops
+from .memory import Memory
+from .moves import Moves
+from .notes import Notes
+from .reduction import Reduction
+
+__all__ = ["Loops", "Memory", "Moves", "Notes", "Reduction"]
