@@ -8,6 +8,7 @@ import pytest
 import tirscript as ts
 from tirscript.codegen.python.support import view
 from tirscript.ir.buffer import make_buffer
+from tirscript.ir.expr import const_int
 from tirscript.lowering.lower_opaque_block import extents
 
 
@@ -32,8 +33,8 @@ def test_a_view_may_reach_over_the_array_it_comes_from():
 
 
 def test_strided_allocations_are_as_big_as_they_reach():
-    b = make_buffer("B", (3, 4), "float32", strides=(1, 5))
-    assert [int(n) for n in extents(b)] == [18]
-    shifted = make_buffer("B", (3, 4), "float32", elem_offset=6)
-    assert [int(n) for n in extents(shifted)] == [18]
-    assert [int(n) for n in extents(make_buffer("B", (3, 4), "float32"))] == [3, 4]
+    shape = (const_int(3), const_int(4))
+    strided = make_buffer("B", shape, strides=(const_int(1), const_int(5)))
+    assert [int(n) for n in extents(strided)] == [18]
+    assert [int(n) for n in extents(make_buffer("B", shape, elem_offset=const_int(6)))] == [18]
+    assert [int(n) for n in extents(make_buffer("B", shape))] == [3, 4]
