@@ -48,7 +48,8 @@ ALLOWED: dict[str, set[str]] = {
     "nd": {"runtime"},
     "transform": _TOP,
     "__main__": {"cli"},
-    "__init__": {"notyet", "diagnostics"},
+    "excepthook": {"diagnostics"},
+    "__init__": {"notyet", "diagnostics", "excepthook"},
 }
 # Packages from outside, and the rooms that may import them; the standard library is free.
 OUTSIDE = {

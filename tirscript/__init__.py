@@ -11,6 +11,8 @@ import sys
 from importlib.machinery import ModuleSpec
 from typing import Any
 
+from . import excepthook
+
 __version__ = "0.1.0"
 
 # Where each public name lives.
@@ -107,3 +109,4 @@ class _NotYetLoader:
 
 
 sys.meta_path.append(_NotYetFinder)
+excepthook.install()
