@@ -9,20 +9,28 @@ import ast
 import itertools
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
-from tirscript.diagnostics import CodegenError, NotYetError, deep_recursion
+from tirscript.diagnostics import CodegenError, deep_recursion
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 
 from . import build as py
 from .names import Names
 
+if TYPE_CHECKING:
+    from .checked import Sites
+
 __all__ = ["compile_python", "to_python"]
 
 
-def to_python(func_or_mod: PrimFunc | IRModule, *, checked: bool = False) -> str:
+def to_python(func_or_mod: PrimFunc | IRModule, *, checked: bool | str = False) -> str:
     """The source of a Python module that runs the program on NumPy arrays.
+
+    ``checked=True``: the program watches itself while it runs, and raises ``CheckFailed`` where it does
+    what it may not do; with ``checked="overflow"`` also where data wrap around, shift too far or are
+    converted to what cannot hold them.
 
     >>> import tirscript as ts
     >>> f = ts.parse('''
@@ -39,21 +47,26 @@ def to_python(func_or_mod: PrimFunc | IRModule, *, checked: bool = False) -> str
         for i in range(4):
             A[i] = A[i] * 2.0
     """
-    if checked:
-        raise NotYetError("`python -checked` is not there yet", code="not-yet-python")
+    return _source(func_or_mod, checked)[0]
+
+
+def _source(func_or_mod: PrimFunc | IRModule, checked: bool | str) -> tuple[str, Sites]:
+    from .checked import Sites
+
+    sites = Sites()
     with deep_recursion():
-        body, _ = _module(func_or_mod)
-        return py.render(body)
+        body = _module(func_or_mod, checked, sites)
+        return py.render(body), sites
 
 
 def compile_python(
-    func_or_mod: PrimFunc | IRModule, *, checked: bool = False
+    func_or_mod: PrimFunc | IRModule, *, checked: bool | str = False
 ) -> dict[str, Callable[..., Any]]:
     """The functions of the program by name; each takes NumPy arrays and numbers in the order of its
     parameters."""
     import numpy as np
 
-    source = to_python(func_or_mod, checked=checked)
+    source, sites = _source(func_or_mod, checked)
     space: dict[str, Any] = {"__name__": "tirscript.generated"}
     file = f"<python target {next(_count)}>"
     try:
@@ -64,15 +77,19 @@ def compile_python(
     _remember(file, source)
     exec(code, space)
 
+    watch = space.get("watch") if checked else None
+    if watch is not None:
+        watch.spans = sites.nodes
+
     def runner(function: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any) -> Any:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), nullcontext() if watch is None else watch.call():
                 return function(*args)
 
         run.__name__ = run.__qualname__ = function.__name__
         return run
 
-    return {name: runner(space[python]) for name, python in _names(func_or_mod).items()}
+    return {name: runner(space[python]) for name, python in _names(func_or_mod, checked).items()}
 
 
 _count = itertools.count(1)
@@ -96,27 +113,35 @@ def _functions(func_or_mod: PrimFunc | IRModule) -> list[tuple[str, PrimFunc]]:
     return func_or_mod.items()
 
 
-def _names(func_or_mod: PrimFunc | IRModule) -> dict[str, str]:
+def _names(func_or_mod: PrimFunc | IRModule, checked: bool | str) -> dict[str, str]:
     """The Python name of every function."""
     from . import support
 
-    names = Names(n for n in vars(support) if not n.startswith("_"))
+    own = ("watch", "Sanitizer") if checked else ()
+    names = Names([*own, *[n for n in vars(support) if not n.startswith("_")]])
     return {name: names.new(name) for name, _ in _functions(func_or_mod)}
 
 
-def _module(func_or_mod: PrimFunc | IRModule) -> tuple[list[ast.stmt], dict[str, str]]:
+def _module(func_or_mod: PrimFunc | IRModule, checked: bool | str, sites: Sites) -> list[ast.stmt]:
+    from .checked import CheckedEmitter
     from .emit import Emitter
     from .outline import Outliner
 
-    names = _names(func_or_mod)
+    names = _names(func_or_mod, checked)
     used: set[str] = set()
-    outliner = Outliner(lambda: used | set(names.values()) | {"math"})
+    own = {"math", "watch"} if checked else {"math"}
+    outliner = Outliner(lambda: used | set(names.values()) | own)
     made: list[ast.stmt] = []
     callees = dict(_functions(func_or_mod))
     for name, function in _functions(func_or_mod):
         outliner.owner = names[name]
         start = len(outliner.functions)
-        emitted = Emitter(names, outliner, used, callees).function(names[name], function)
+        emitter = (
+            CheckedEmitter(names, outliner, used, callees, sites, checked == "overflow")
+            if checked
+            else Emitter(names, outliner, used, callees)
+        )
+        emitted = emitter.function(names[name], function)
         made += [*outliner.functions[start:], emitted]
     header: list[ast.stmt] = []
     loaded = {n.id for s in made for n in ast.walk(s) if isinstance(n, ast.Name)}
@@ -125,7 +150,12 @@ def _module(func_or_mod: PrimFunc | IRModule) -> tuple[list[ast.stmt], dict[str,
     if "product" in loaded:
         header.append(ast.ImportFrom("itertools", [ast.alias("product", None)], 0))
     header.append(ast.Import([ast.alias("numpy", "np")]))
+    here = "tirscript.codegen.python"
+    if checked:
+        header.append(ast.ImportFrom(f"{here}.sanitizer", [ast.alias("Sanitizer", None)], 0))
     if used:
-        where = "tirscript.codegen.python.support"
-        header.append(ast.ImportFrom(where, [ast.alias(n, None) for n in sorted(used)], 0))
-    return [*header, *made], names
+        header.append(ast.ImportFrom(f"{here}.support", [ast.alias(n, None) for n in sorted(used)], 0))
+    if checked:
+        texts = [py.string(text) for text in sites.texts()]
+        header.append(py.assign("watch", py.call("Sanitizer", ast.List(texts, ast.Load()))))
+    return [*header, *made]

@@ -85,10 +85,10 @@ class Planner:
             if t is For:
                 self.roots[n.loop_var] = frozenset([n.loop_var])
             elif t is LetStmt:
-                self.roots[n.var] = self._roots(n.value)
+                self.roots[n.var] = self.roots_of(n.value)
             elif t is BlockRealize:
                 for axis, value in zip(n.block.iter_vars, n.iter_values, strict=True):
-                    self.roots[axis.var] = self._roots(value)
+                    self.roots[axis.var] = self.roots_of(value)
                 self._plan(n, path)
             path.append(n)
             stack.append((n, True))
@@ -97,7 +97,7 @@ class Planner:
                 below = [n.init, n.body] if n.init is not None else [n.body]
             stack += [(c, False) for c in reversed(below) if not isinstance(c, Expr)]
 
-    def _roots(self, e: Expr) -> frozenset[Var]:
+    def roots_of(self, e: Expr) -> frozenset[Var]:
         """The loop variables that a value depends on, through axes and lets."""
         out: set[Var] = set()
         for v in free_vars(e):
@@ -114,9 +114,9 @@ class Planner:
             else:
                 spatial |= self.roots[axis.var]
         if block.init is None:
-            self.guards[block] = guards = Guards(realize.predicate, frozenset(), spatial, self._roots)
+            self.guards[block] = guards = Guards(realize.predicate, frozenset(), spatial, self.roots_of)
             return
-        guards = self.guards[block] = Guards(realize.predicate, reduction, spatial, self._roots)
+        guards = self.guards[block] = Guards(realize.predicate, reduction, spatial, self.roots_of)
         loops = [n for n in path if type(n) is For and n.loop_var in reduction]
         if not loops:
             self.plans[block] = InitPlan(realize, "always")
@@ -135,7 +135,7 @@ class Planner:
         if not plain or any(type(n) is BlockRealize for n in inner):
             self.at_loop.setdefault(anchor, []).append(plan)
             return
-        needed = spatial.union(*[self._roots(part) for part in guards.both])
+        needed = spatial.union(*[self.roots_of(part) for part in guards.both])
         plan.form = "hoisted"
         plan.nest = [n for n in inner if type(n) is For and n.loop_var in needed]
         self.at_loop.setdefault(anchor, []).append(plan)
@@ -172,7 +172,7 @@ class Planner:
         for n in inner:
             t = type(n)
             if t is For:
-                if n not in loops and (self._roots(n.min) | self._roots(n.extent)) & reduction:
+                if n not in loops and (self.roots_of(n.min) | self.roots_of(n.extent)) & reduction:
                     return False
             elif t is BlockRealize:
                 if conjuncts(n.predicate):

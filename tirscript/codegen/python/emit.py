@@ -121,6 +121,9 @@ class Emitter(Expressions):
         table = _TABLE.get(type(s))
         if table is None:
             raise not_yet(f"`{type(s).__name__}`", s)
+        self.guarded(table, s)
+
+    def guarded(self, table: Callable[[Any, Any], None], s: Stmt) -> None:
         try:
             table(self, s)
         except NotYetError as error:
@@ -244,7 +247,7 @@ def _for(x: Emitter, s: For) -> None:
     else:
         left = ast.Tuple([py.target(n) for n in names], ast.Store())
         made = py.loop(left, py.call("product", *iterables), inner)
-    _nested(x, made)
+    nested(x, made)
     x.names.free(names)
     for plan in plans:
         if plan in x.seen:
@@ -265,7 +268,7 @@ def _perfect(x: Emitter, s: For) -> list[For]:
     return [s] if len(nest) < LOOPS or jumps(nest[-1]) else nest
 
 
-def _nested(x: Emitter, made: ast.stmt) -> None:
+def nested(x: Emitter, made: ast.stmt) -> None:
     """Add a loop, as a function of its own where loops nest too deep."""
     if x.depth % LOOPS == LOOPS - 1:
         if any(isinstance(n, ast.Return) for n in ast.walk(made)):
@@ -284,7 +287,7 @@ def _while(x: Emitter, s: While) -> None:
             inner.append(py.condition(ast.UnaryOp(ast.Not(), test), [ast.Break()]))
         x.statement(s.body)
     x.depth -= 1
-    _nested(x, ast.While(test if simple else ast.Constant(True), inner or [ast.Pass()], []))
+    nested(x, ast.While(test if simple else ast.Constant(True), inner or [ast.Pass()], []))
 
 
 def _if(x: Emitter, s: IfThenElse) -> None:
@@ -415,7 +418,7 @@ def _domain_tests(x: Emitter, axis: IterVar, name: str) -> list[ast.expr]:
     return tests
 
 
-def _axes(
+def axes(
     x: Emitter, r: BlockRealize, kinds: Callable[[str], bool], names: list[str]
 ) -> dict[str, list[ast.expr]]:
     """Assign the axes; the tests that keep the spatial ones and the reduction ones in their domains."""
@@ -462,7 +465,7 @@ def _block(x: Emitter, r: BlockRealize) -> None:
     guards = x.plan.guards[block]
     plan = x.plan.plans.get(block)
     names: list[str] = []
-    tests = _axes(x, r, lambda kind: True, names)
+    tests = axes(x, r, lambda kind: True, names)
     both = tests["both"] + [x.root(p) for p in guards.both]
     update = tests["update"] + [x.root(p) for p in guards.update]
     if plan is None or plan.form == "hoisted":
@@ -498,11 +501,11 @@ def _init(x: Emitter, plan: InitPlan) -> None:
     if plan.form == "seen":
         test: ast.expr = py.compare(ast.NotIn(), key, py.name(name))
     else:
-        test = py.conjunction([_at_start(x, plan, loop) for loop in plan.reduction])
+        test = py.conjunction([at_start(x, plan, loop) for loop in plan.reduction])
     x.out.append(py.condition(test, inner))
 
 
-def _at_start(x: Emitter, plan: InitPlan, loop: For) -> ast.expr:
+def at_start(x: Emitter, plan: InitPlan, loop: For) -> ast.expr:
     """Whether a reduction loop is in its first iteration, said of the axis where they are the same."""
     variable: Var = loop.loop_var
     for axis, value in zip(plan.realize.block.iter_vars, plan.realize.iter_values, strict=True):
@@ -526,7 +529,7 @@ def _hoisted(x: Emitter, plan: InitPlan) -> None:
         names.append(name)
         opened.append((py.target(name), iterable))
     x.depth += len(opened)
-    tests = _axes(x, plan.realize, lambda kind: kind != "reduce", names)
+    tests = axes(x, plan.realize, lambda kind: kind != "reduce", names)
     both = tests["both"] + [x.root(p) for p in plan.conjuncts]
     with x.block() as inner:
         for m in block.match_buffers:
