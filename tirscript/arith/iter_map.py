@@ -92,6 +92,7 @@ class _Decoder:
             before = (len(self.known), len(pending))
             pending = [v for v in pending if not self.split(v)]
             pending += self.join()
+            pending += self.combine(pending)
             if self.wanted <= self.known:
                 return True
             if (len(self.known), len(pending)) == before:
@@ -136,7 +137,50 @@ class _Decoder:
             else:
                 reach = reach + multiply(size, width)
         self.known.update(a for a, _ in terms)
+        self.solved(value, terms)
         return True
+
+    def solved(self, value: Linear, terms: Sequence[tuple[AtomKey, Linear]]) -> None:
+        """The digits of a sum became known; ``terms`` are they and their weights, the smallest first."""
+
+    def joined(self, whole: AtomKey | Linear, high: AtomKey, low: AtomKey, factor: Expr) -> None:
+        """``whole`` became known: it is ``high * factor + low``."""
+
+    def combine(self, pending: Sequence[Linear]) -> list[Linear]:
+        """From a sum with ``k * (x // c)`` and a known ``x % c``: ``c`` times the sum holds ``k * x``."""
+        out: list[Linear] = []
+        for atom in tuple(self.known):
+            if isinstance(atom, Atom) and atom[0] is FloorDiv:
+                found = self._remainder_of(atom)
+                whole = to_linear(atom.expr.a) if found is not None else None  # type: ignore[attr-defined]
+                if found is not None and whole is not None and whole.key() not in self._done:
+                    self._done.add(whole.key())
+                    out.append(whole)
+                    self.combined(whole, Linear({atom: 1}), found[1], 1, found[0])
+        for value in pending:
+            for atom, k in value.terms.items():
+                if not isinstance(atom, Atom) or atom[0] is not FloorDiv or atom in self.known:
+                    continue
+                found = self._remainder_of(atom)
+                whole = to_linear(atom.expr.a) if found is not None else None  # type: ignore[attr-defined]
+                if found is None or whole is None:
+                    continue
+                low, c = found
+                made = value.scale(c).plus(Linear({atom: 1}), -c * k).plus(whole, k)
+                if made.key() not in self._done:
+                    self._done.add(made.key())
+                    out.append(made)
+                    self.combined(made, value, c, k, low)
+        return out
+
+    def _remainder_of(self, quotient: Atom) -> tuple[Linear, int] | None:
+        """What ``x // c`` leaves of ``x``, where that is known, and ``c``."""
+        e: Any = quotient.expr
+        low = self.cx.linear(FloorMod(e.a, e.b)) if type(e.b) is IntImm else None
+        return None if low is None or any(self.moving(a) for a in low.terms) else (low, e.b.value)
+
+    def combined(self, made: Linear, value: Linear, factor: int, k: int, low: Linear) -> None:
+        """``made`` became known: it is ``value * factor + k * low``."""
 
     def size(self, weight: Linear) -> Linear | None:
         if self.cx.nonnegative(weight.shift(-1)):
@@ -166,11 +210,14 @@ class _Decoder:
                 if whole is not None and whole.key() not in self._done:
                     self._done.add(whole.key())
                     out.append(whole)
+                    self.joined(whole, quotients[(x, c)], atom, e.b)
             # x % c and x // c % d: x % (c * d)
             for other in self.known:
                 if isinstance(other, Atom) and other[0] is FloorMod and isinstance(other[1], Atom):
                     if other[1][0] is FloorDiv and other[1][1] == x and other[1][2] == c:
-                        found += self._remainder(e, c, other[2])
+                        for whole_atom in self._remainder(e, c, other[2]):
+                            found.append(whole_atom)
+                            self.joined(whole_atom, other, atom, e.b)
             # (x % d) // c and x % c, where c divides d: x % d
             for key in quotients:
                 inner_key = key[0]
@@ -183,6 +230,7 @@ class _Decoder:
                     d = inner_key[2]
                     if type(d) is int and type(c) is int and d % c == 0:
                         found.append(inner_key)
+                        self.joined(inner_key, quotients[key], atom, e.b)
         for a in found:
             self.known.add(a)
         return out
@@ -302,7 +350,8 @@ def _fills(cx: Analyzer, extents: Sequence[Linear | None], ranges: Mapping[Var, 
     """Whether there are as many iterations as cells in the box."""
     cells, iterations = Linear({}, 1), Linear({}, 1)
     for e in extents:
-        assert e is not None
+        if e is None:
+            return False
         cells = multiply(cells, e)
     for r in ranges.values():
         extent = cx.linear(r.extent)

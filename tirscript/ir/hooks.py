@@ -1,7 +1,7 @@
-"""Slots for what points upward: printing, display, the python target.
+"""Slots for what points upward: printing, display, the python target, integer reasoning.
 
-Nodes offer ``script()``, ``show()`` and ``to_python()``, which live in rooms that import ``ir``.  Each
-slot names where its function is; it is imported on first use.
+Nodes offer ``script()``, ``show()`` and ``to_python()``, index maps their inverse: these live in rooms that
+import ``ir``.  Each slot names where its function is; it is imported on first use.
 """
 
 from __future__ import annotations
@@ -16,6 +16,11 @@ _WHERE = {
     "to_python": "tirscript.codegen.python:to_python",
     "mimebundle": "tirscript.display:mimebundle",
     "specialize": "tirscript.script.specialize:specialize",
+    "index_map_indices": "tirscript.arith.index_map:map_indices",
+    "index_map_shape": "tirscript.arith.index_map:map_shape",
+    "index_map_inverse": "tirscript.arith.index_map:inverse",
+    "index_map_array": "tirscript.arith.index_map:map_array",
+    "index_map_equivalent": "tirscript.arith.index_map:equivalent",
 }
 _filled: dict[str, Any] = {}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tirscript.diagnostics import TirscriptError
 
-__all__ = ["dummy_global_info", "ir_module", "module_attrs", "module_global_infos", "vdevice"]
+__all__ = ["dummy_global_info", "index_map", "ir_module", "module_attrs", "module_global_infos", "vdevice"]
 
 
 def ir_module(cls: type | None = None, /, *, check_well_formed: bool = True, s_tir: bool = False) -> Any:
@@ -42,6 +42,15 @@ def module_attrs(attrs: dict[str, Any], allow_overwrite: bool = False) -> None:
 
 def module_global_infos(infos: dict[str, Any]) -> None:
     """Global infos of the module, inside the class."""
+
+
+def index_map(mapping: Any, *, inverse_index_map: Any = None, index_dtype: str = "int64") -> Any:
+    """A map of indices, made of a function: ``I.index_map(lambda i, j: (i // 4, j, i % 4))``."""
+    from tirscript.ir.index_map import IndexMap
+
+    if isinstance(mapping, IndexMap):
+        return mapping
+    return IndexMap.from_func(mapping, None, inverse_index_map, index_dtype=index_dtype)
 
 
 class GlobalInfo:

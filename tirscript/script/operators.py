@@ -607,8 +607,8 @@ def index_map(mapping: Any, *, inverse_index_map: Any = None, index_dtype: str =
         return mapping
     inverse = inverse_index_map
     if inverse is not None and not isinstance(inverse, IndexMap):
-        inverse = IndexMap.from_func(inverse, parameter_names(inverse), dtype=index_dtype)
-    return IndexMap.from_func(mapping, parameter_names(mapping), inverse, dtype=index_dtype)
+        inverse = IndexMap.from_func(inverse, index_dtype=index_dtype)
+    return IndexMap.from_func(mapping, None, inverse, index_dtype=index_dtype)
 
 
 _HELPERS = ("dtype_anywhere", "named", "read_dtype", "parameter_names")
