@@ -9,6 +9,7 @@ _NAMES = {
     "array": "tensor",
     "empty": "empty",
     "NDArray": "NDArray",
+    "from_dlpack": "from_dlpack",
     "cpu": "cpu",
     "cuda": "cuda",
     "device": "device",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -11,6 +12,8 @@ import numpy as np
 
 from tirscript.diagnostics import CallError, CallTypeError, CallValueError
 
+from . import memory
+from .dlpack import ON_THE_CPU, array_over
 from .ndarray import FLOAT8, NDArray, numpy_dtype
 from .signature import BufferParam, Extent, HandleParam, ScalarParam, Signature
 
@@ -56,17 +59,36 @@ def int_bounds(dtype: str) -> tuple[int, int]:
 
 
 def describe(value: Any) -> str:
-    """What an argument is, in a few words."""
-    if isinstance(value, NDArray):
+    """What an argument is, in a few words.
+
+    >>> describe(None), describe(2.5), describe(np.zeros((2, 3), "int8")), describe([])
+    ('None', 'the float 2.5', 'int8[2, 3]', 'a value of type list')
+    """
+    kind = type(value)
+    if kind is NDArray:
         return f"an NDArray {value.dtype}{list(value.shape)}"
-    if isinstance(value, np.ndarray):
+    if kind is np.ndarray:
         return f"{value.dtype}{list(value.shape)}"
     if value is None:
         return "None"
-    if isinstance(value, (bool, int, float, complex, str)):
-        text = repr(value)
-        return f"the {type(value).__name__} {text if len(text) < 40 else text[:36] + '...'}"
-    return f"a value of type {type(value).__module__}.{type(value).__qualname__}".replace("builtins.", "")
+    if kind is int and value.bit_length() > _WRITABLE:
+        return shown(value)
+    if kind in (bool, int, float, complex, str):
+        return f"the {kind.__name__} {shown(value)}"
+    if kind.__module__ == "numpy" and issubclass(kind, (np.number, np.bool_)):
+        return f"the numpy.{kind.__name__} {shown(value)}"
+    return f"a value of type {kind.__module__}.{kind.__qualname__}".replace("builtins.", "")
+
+
+_WRITABLE = 4096  # bits; Python refuses to write integers of thousands of digits
+
+
+def shown(value: Any) -> str:
+    """A number or a text as it is written, shortened."""
+    if type(value) is int and value.bit_length() > _WRITABLE:
+        return f"an int of {value.bit_length()} bits"
+    text = repr(value) if not isinstance(value, np.generic) else str(value)
+    return text if len(text) < 40 else text[:36] + "..."
 
 
 class Arguments:
@@ -138,10 +160,12 @@ class Arguments:
                 symbols[s.symbol] = number
         for i in self._handles:
             values[i] = self._handle(i, values[i])
+        # All are taken before any is checked: an object's own code may change the others.
+        for i, p, *_ in self._buffers:
+            if type(values[i]) is not np.ndarray:
+                values[i] = self._array(i, p, values[i])
         for i, p, dtype, shape, flags, _ in self._buffers:
             a = values[i]
-            if type(a) is not np.ndarray:
-                a = values[i] = self._array(i, p, a)
             if a.dtype is not dtype:
                 self._kind(i, p, a, dtype)
             if shape is None:
@@ -165,38 +189,40 @@ class Arguments:
 
     def _array(self, i: int, p: BufferParam, a: Any) -> Array:
         """Any object that holds an array on the CPU, as a NumPy array over the same memory."""
-        if type(a) is NDArray:
-            return a._array
-        if isinstance(a, np.ndarray):
-            return a.view(np.ndarray)
+        kind = type(a)
+        if kind is NDArray:
+            a = a._array
+            kind = type(a)
+        if issubclass(kind, np.ndarray):
+            return _base(a)
         want = str(p).partition(": ")[2]
-        if a is None or isinstance(a, (str, bool, int, float, complex, np.generic, list, tuple, dict, set)):
+        if a is None or issubclass(kind, (str, int, float, complex, np.generic, list, tuple, dict, set)):
             hint = None
-            if isinstance(a, (list, tuple)):
+            if issubclass(kind, (list, tuple)):
                 hint = f"np.array(..., dtype={p.dtype!r}) makes an array of it"
-            elif isinstance(a, (bool, int, float, np.generic)) and not p.shape:
-                hint = f"np.array({a!r}, dtype={p.dtype!r}) makes a 0-d array of it"
+            elif not p.shape and (kind in (bool, int, float) or issubclass(kind, np.number)):
+                hint = f"np.array({shown(a)}, dtype={p.dtype!r}) makes a 0-d array of it"
             self._fail(
                 CallTypeError, i, f"an array {want} is wanted, this is {describe(a)}", "not-an-array", hint
             )
-        where = getattr(a, "__dlpack_device__", None)
-        on_gpu = hasattr(a, "__cuda_array_interface__") and not hasattr(a, "__array_interface__")
-        if where is not None or on_gpu:
-            try:
-                kind = int(where()[0]) if where is not None else 2
-            except Exception:
-                kind = 0
-            if kind not in (1, 3, 0) or (on_gpu and kind == 0):
-                self._fail(
-                    CallValueError, i, "the array is not on the CPU", "device", "copy it to the host first"
-                )
         try:
-            return _over(a, p.written)
+            where = _device_of(a)
+            found = None if where is not None and where not in ON_THE_CPU else _over(a, p.written)
         except Exception as e:
             self._fail(
-                CallTypeError, i, f"an array {want} is wanted, this is {describe(a)}: {e}", "not-an-array",
+                CallTypeError, i, f"an array {want} is wanted, this is {describe(a)}: {_words(e)}",
+                "not-an-array",
                 "pass a NumPy array, or an object with DLPack, __array_interface__ or the buffer protocol",
             )  # fmt: skip
+        if found is None:
+            self._fail(
+                CallValueError, i, "the array is not on the CPU", "device", "copy it to the host first"
+            )
+        if found.size and not memory.is_there(found):
+            self._fail(
+                CallValueError, i, "there is no memory where it says that its elements are", "no-memory"
+            )
+        return found
 
     def _kind(self, i: int, p: BufferParam, a: Array, dtype: np.dtype[Any]) -> None:
         have = a.dtype
@@ -298,23 +324,28 @@ class Arguments:
     def _scalar(self, i: int, s: ScalarParam, v: Any, low: int, high: int) -> Any:
         t = type(v)
         if s.dtype in FLOATS:
-            if t is float or isinstance(v, (float, int, np.floating, np.integer)):
+            if t is float:
+                return v
+            if issubclass(t, (float, int, np.floating, np.integer, np.bool_)):
                 try:
-                    return float(v)
+                    if issubclass(t, float):
+                        return float.__float__(v)  # a subclass may say anything
+                    return float(int.__index__(v) if issubclass(t, int) else v)
                 except OverflowError:
                     self._fail(CallValueError, i, f"{describe(v)} does not fit {s.dtype}", "scalar-range")
-            if isinstance(v, np.bool_):
-                return float(v)
+                except Exception as e:
+                    self._fail(CallTypeError, i, f"{describe(v)} is no number: {_words(e)}", "scalar-type")
             self._fail(
                 CallTypeError, i, f"a number ({s.dtype}) is wanted, this is {describe(v)}", "scalar-type"
             )
         if s.dtype == "bool":
-            if isinstance(v, (bool, np.bool_)):
+            if issubclass(t, (bool, np.bool_)):
                 return bool(v)
             self._fail(CallTypeError, i, f"a bool is wanted, this is {describe(v)}", "scalar-type")
         if t is not int:
-            if not isinstance(v, (int, np.integer)):
-                hint = f"int({v!r}) truncates" if isinstance(v, (float, np.floating)) else None
+            if not issubclass(t, (int, np.integer)):
+                finite = issubclass(t, (float, np.floating)) and math.isfinite(v)
+                hint = f"int({shown(v)}) truncates" if finite else None
                 self._fail(
                     CallTypeError,
                     i,
@@ -322,25 +353,44 @@ class Arguments:
                     "scalar-type",
                     hint,
                 )
-            v = int(v)
+            try:
+                v = int.__index__(v) if issubclass(t, int) else operator.index(v)
+            except Exception as e:
+                self._fail(CallTypeError, i, f"{describe(v)} is no integer: {_words(e)}", "scalar-type")
         if not low <= v <= high:
             self._fail(
-                CallValueError, i, f"{v} does not fit {s.dtype}, which holds {low} to {high}", "scalar-range"
+                CallValueError,
+                i,
+                f"{shown(v)} does not fit {s.dtype}, which holds {low} to {high}",
+                "scalar-range",
             )
         return v
 
     def _handle(self, i: int, v: Any) -> Any:
         """A pointer: the address of an array, a number, or None."""
-        if v is None or isinstance(v, int):
-            return v or 0
-        if type(v) is NDArray:
-            return v._array
-        if isinstance(v, np.ndarray):
-            return v.view(np.ndarray)
+        kind = type(v)
+        if v is None:
+            return 0
+        if issubclass(kind, int):
+            address = int.__index__(v)
+            if not 0 <= address < 1 << 8 * ctypes.sizeof(ctypes.c_void_p):
+                self._fail(CallValueError, i, f"{shown(address)} is no address", "handle")
+            return address
+        if kind is NDArray:
+            v = v._array
+            kind = type(v)
+        if issubclass(kind, np.ndarray):
+            return _base(v)
         try:
-            return _over(v, True)
+            where = _device_of(v)
+            found = None if where is not None and where not in ON_THE_CPU else _over(v, True)
         except Exception:
             self._fail(CallTypeError, i, f"an array or an address is wanted, this is {describe(v)}", "handle")
+        if found is None:
+            self._fail(
+                CallValueError, i, "the array is not on the CPU", "device", "copy it to the host first"
+            )
+        return found
 
     # ---- symbols
 
@@ -462,38 +512,38 @@ class Arguments:
                 )  # fmt: skip
 
 
+def _base(a: Array) -> Array:
+    """The data of an array of a subclass, which may have methods of its own."""
+    return a if type(a) is np.ndarray else np.ndarray.view(a, np.ndarray)
+
+
+def _words(e: Exception) -> str:
+    """What an exception of an object's own code says."""
+    try:
+        return str(e) or type(e).__name__
+    except Exception:
+        return type(e).__name__
+
+
+def _device_of(a: Any) -> int | None:
+    """DLPack's number of the kind of device that an object is on; None where it does not say."""
+    where = getattr(a, "__dlpack_device__", None)
+    if where is not None:
+        return int(where()[0])
+    if hasattr(a, "__cuda_array_interface__") and not hasattr(a, "__array_interface__"):
+        return 2
+    return None
+
+
 def _over(a: Any, written: bool) -> Array:
     """A NumPy array over the memory of another object.  Raises whatever that object raises."""
     if hasattr(a, "__array_interface__"):
-        return np.asarray(a)
-    if hasattr(a, "__dlpack__"):
-        array = np.from_dlpack(a)
-        if written and not array.flags.writeable and _exports_writeable(a):
-            array = _writeable(array)
-        return array
-    return np.asarray(memoryview(a))
-
-
-def _exports_writeable(a: Any) -> bool:
-    """DLPack before version 1 has no read-only flag; NumPy then plays safe and we do not."""
-    try:
-        return "dltensor_versioned" not in repr(a.__dlpack__(max_version=(1, 0)))
-    except TypeError:
-        return True
-
-
-class _View:
-    """Memory by its address, kept alive by its owner."""
-
-    def __init__(self, owner: Array) -> None:
-        self.owner = owner
-        interface = dict(owner.__array_interface__)
-        interface["data"] = (interface["data"][0], False)
-        self.__array_interface__ = interface
-
-
-def _writeable(array: Array) -> Array:
-    return np.asarray(_View(array))
+        found = np.asarray(a)
+    elif hasattr(a, "__dlpack__"):
+        found = array_over(a, written)
+    else:
+        found = np.asarray(memoryview(a))
+    return _base(found)
 
 
 __all__ = ["Arguments", "HandleParam", "describe", "int_bounds"]

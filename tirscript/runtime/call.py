@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tirscript.diagnostics import AssertFailed, CallError, CheckFailed, TirscriptError
+from tirscript.diagnostics import AssertFailed, CallError, CallTypeError, CheckFailed, TirscriptError
 
 from . import callbacks
 from .arguments import FLOATS, Arguments, address_of
@@ -51,7 +51,14 @@ class Function:
     def __doc__(self) -> str:  # type: ignore[override]
         return str(self.signature)
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, /, *args: Any, **keywords: Any) -> Any:
+        if keywords:
+            raise CallTypeError(
+                f"{self.signature.name} takes its arguments by their places; "
+                f"{', '.join(f'`{k}`' for k in keywords)} came by name",
+                code="keyword-arguments",
+                notes=[f"signature: {self.signature}"],
+            )
         values, symbols = self._arguments.check(args)
         return self._invoke(values, symbols)
 

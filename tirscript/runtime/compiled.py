@@ -25,8 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from tirscript.diagnostics import CallTypeError
-
 from . import jit, shared_call, wrapper
 from .call import Function
 from .ndarray import NDArray, numpy_dtype
@@ -186,17 +184,6 @@ class CompiledFunction(Function):
     __slots__ = ("_definition", "_table")
     _definition: _Definition
     _table: Any
-
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if keywords:
-            raise CallTypeError(
-                f"{self.signature.name} takes its arguments by their places; "
-                f"{', '.join(f'`{k}`' for k in keywords)} came by name",
-                code="keyword-arguments",
-                notes=[f"signature: {self.signature}"],
-            )
-        values, symbols = self._arguments.check(args)
-        return self._invoke(values, symbols)
 
     def _raise(self, status: int) -> None:
         """Raise what a status of the kernel means; compiled code calls this."""

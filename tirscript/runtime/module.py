@@ -92,8 +92,8 @@ class Module:
     def __contains__(self, name: str) -> bool:
         return name in self._functions
 
-    def __call__(self, *args: Any) -> Any:
-        return self[self.entry_name](*args)
+    def __call__(self, /, *args: Any, **keywords: Any) -> Any:
+        return self[self.entry_name](*args, **keywords)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(n for n in self._functions if n.isidentifier())]

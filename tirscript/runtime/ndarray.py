@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -89,13 +90,13 @@ class NDArray:
 
     def copyfrom(self, source: Any) -> NDArray:
         """Copy the elements of an array of the same shape; the dtype is converted."""
-        array = source._array if isinstance(source, NDArray) else np.asarray(source)
+        array = _as_array(source)
         if array.shape != self.shape:
             raise CallValueError(
                 f"an array of shape {array.shape} cannot be copied into one of shape {self.shape}",
                 code="shape",
             )
-        self._array[...] = array
+        _fill(self._array, array)
         return self
 
     def copyto(self, target: NDArray | Device) -> NDArray:
@@ -122,7 +123,9 @@ class NDArray:
         return np.array(self._array, dtype=dtype, copy=True)
 
     def __dlpack__(self, **options: Any) -> Any:
-        return self._array.__dlpack__(**options)
+        from .dlpack import capsule_of
+
+        return capsule_of(self._array, options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.device.device_type, self.device.index
@@ -148,10 +151,8 @@ def tensor(source: Any, device: Any = None, dtype: Any = None) -> NDArray:
     ('float64', (3,))
     """
     where = _host(cpu() if device is None else device)
-    array = source._array if isinstance(source, NDArray) else np.asarray(source)
-    wanted = (
-        array.dtype if dtype is None else numpy_dtype(dtype) if isinstance(dtype, str) else np.dtype(dtype)
-    )
+    array = _as_array(source)
+    wanted = array.dtype if dtype is None else _dtype_of(dtype)
     if (
         wanted.hasobject
         or wanted.fields is not None
@@ -159,8 +160,8 @@ def tensor(source: Any, device: Any = None, dtype: Any = None) -> NDArray:
     ):
         raise CallTypeError(f"there are no arrays of dtype {wanted}", code="dtype")
     # The dtype object that calls compare with, in this machine's byte order.
-    out = aligned_empty(array.shape, _dtypes.get(wanted.name) or wanted.newbyteorder("="))
-    out[...] = array
+    out = _allocate(array.shape, _dtypes.get(wanted.name) or wanted.newbyteorder("="))
+    _fill(out, array)
     return NDArray(out, where)
 
 
@@ -171,9 +172,76 @@ def empty(shape: Any, dtype: Any = "float32", device: Any = None) -> NDArray:
     (2, 3)
     """
     where = _host(cpu() if device is None else device)
-    sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+    try:
+        sizes = tuple(operator.index(n) for n in (shape if np.iterable(shape) else (shape,)))
+    except TypeError:
+        raise CallTypeError(f"a shape is integers, not {shape!r:.80}", code="shape") from None
     if any(n < 0 for n in sizes):
         raise CallValueError(f"a negative extent: {sizes}", code="shape")
-    kind = numpy_dtype(dtype) if isinstance(dtype, str) else np.dtype(dtype)
-    kind = _dtypes.get(kind.name) or kind
-    return NDArray(aligned_empty(sizes, kind), where)
+    return NDArray(_allocate(sizes, _dtype_of(dtype)), where)
+
+
+def from_dlpack(source: Any) -> NDArray:
+    """An array over the memory of another library's array, which has ``__dlpack__``.  Nothing is copied.
+
+    >>> a = np.arange(3, dtype="int32")
+    >>> b = from_dlpack(a)
+    >>> a[0] = 7
+    >>> int(b[0])
+    7
+    """
+    from .arguments import describe
+    from .dlpack import array_over
+
+    if not hasattr(source, "__dlpack__"):
+        raise CallTypeError(f"an object with __dlpack__ is wanted, this is {describe(source)}", code="dlpack")
+    try:
+        return NDArray(array_over(source), cpu())
+    except Exception as e:
+        raise CallTypeError(
+            f"there is no array on the CPU in {describe(source)}: {e or type(e).__name__}", code="dlpack"
+        ) from None
+
+
+# ---- what users give
+
+
+def _as_array(source: Any) -> np.ndarray[Any, Any]:
+    if isinstance(source, NDArray):
+        return source._array
+    from .dlpack import array_over
+
+    try:
+        if hasattr(source, "__dlpack__") and not hasattr(source, "__array_interface__"):
+            return array_over(source)
+        return np.asarray(source)
+    except Exception as e:
+        from .arguments import describe
+
+        raise CallTypeError(
+            f"no array can be made of {describe(source)}: {e or type(e).__name__}", code="not-an-array"
+        ) from None
+
+
+def _dtype_of(dtype: Any) -> np.dtype[Any]:
+    if isinstance(dtype, str):
+        return numpy_dtype(dtype)
+    try:
+        kind: np.dtype[Any] = np.dtype(dtype)
+    except Exception:
+        raise CallTypeError(f"{dtype!r:.80} is no dtype", code="dtype") from None
+    return _dtypes.get(kind.name) or kind
+
+
+def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    try:
+        return aligned_empty(shape, dtype)
+    except (MemoryError, ValueError, OverflowError) as e:
+        raise CallValueError(f"there is no memory for {dtype}{list(shape)}: {e}", code="no-memory") from None
+
+
+def _fill(out: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
+    try:
+        out[...] = array
+    except Exception as e:
+        raise CallTypeError(f"{array.dtype} is not converted to {out.dtype}: {e}", code="dtype") from None
