@@ -9,8 +9,11 @@ import numpy as np
 
 from tirscript.ir import expr as E
 
+LANE = object()  # the key of the lane whose value is asked, in ``values``
+
 
 def bits_of(dtype: str) -> tuple[bool, int]:
+    dtype = dtype.partition("x")[0]
     if dtype == "bool":
         return False, 1
     return dtype.startswith("int"), int(dtype.lstrip("uint"))
@@ -58,7 +61,15 @@ def integer(kind: type, a: int, b: int) -> int:
 
 
 def evaluate(e: Any, values: dict[Any, Any]) -> Any:
-    """The value: a Python int (exact, or data in the range of its dtype), a bool, or a NumPy float."""
+    """The value: a Python int (exact, or data in the range of its dtype), a bool, or a NumPy float.
+
+    Of a vector it is the value of one lane.
+    """
+    if isinstance(e, E.Broadcast):
+        return evaluate(e.value, values)
+    if isinstance(e, E.Ramp):
+        value = evaluate(e.base, values) + values[LANE] * evaluate(e.stride, values)
+        return value if exact(e) else reduce(value, e.dtype)
     if isinstance(e, E.Var):
         return values[e]
     if isinstance(e, E.IntImm):
@@ -67,7 +78,7 @@ def evaluate(e: Any, values: dict[Any, Any]) -> Any:
         return np.dtype(e.dtype).type(e.value)
     if isinstance(e, E.BufferLoad):
         return values[e.buffer][tuple(evaluate(i, values) for i in e.indices)]
-    if isinstance(e, E.BinaryOp) and e.dtype != "bool":
+    if isinstance(e, E.BinaryOp) and not e.dtype.startswith("bool"):
         a, b = evaluate(e.a, values), evaluate(e.b, values)
         if e.dtype.startswith("float"):
             with np.errstate(all="ignore"):
@@ -104,7 +115,7 @@ def evaluate(e: Any, values: dict[Any, Any]) -> Any:
         chosen = evaluate(yes if evaluate(test, values) else no, values)
         if isinstance(e, E.Select):
             evaluate(yes, values), evaluate(no, values)
-        if e.dtype == "bool" or e.dtype.startswith("float") or exact(e):
+        if e.dtype.startswith(("bool", "float")) or exact(e):
             return chosen
         return reduce(chosen, e.dtype)
     if isinstance(e, E.Cast):
@@ -119,7 +130,7 @@ def evaluate(e: Any, values: dict[Any, Any]) -> Any:
             if np.isinf(value):
                 return high if value > 0 else low
             return min(max(int(value), low), high)
-        if e.dtype == "bool":
+        if e.dtype.startswith("bool"):
             return bool(value)
         return reduce(int(value), e.dtype)
     if isinstance(e, E.Let):

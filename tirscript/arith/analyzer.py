@@ -41,6 +41,7 @@ from tirscript.ir.expr import (
     Select,
     Sub,
     Var,
+    const_int,
 )
 from tirscript.ir.op import OPS, effect_of
 
@@ -118,7 +119,7 @@ class Analyzer(Facts):
                 return self.simplify(e)
         except ConstantRange:
             # The whole cannot be written down: its parts are simplified.
-            return e.map_children(self.simplify)
+            return self._parts(e)
 
     def linear(self, e: Expr) -> Linear | None:
         """The simplified normal form of an exact scalar integer; None for anything else."""
@@ -147,6 +148,14 @@ class Analyzer(Facts):
         if t is Linear:
             return self._shorter(out.written(e.dtype), e)
         return out.expr if t is Turned else out  # type: ignore[no-any-return]
+
+    def _reduced(self, out: Any, e: Expr) -> Expr:
+        """``_expr`` of an operand of data: a constant is reduced to the dtype, as it will be."""
+        if type(out) is Linear and not out.terms:
+            value = wrap(out.const, e.dtype)
+            if value != out.const:
+                return const_int(value, e.dtype)
+        return self._expr(out, e)
 
     def _shorter(self, new: Any, e: Any) -> Expr:
         """``new``, or ``e`` with its parts simplified where that is shorter (products multiplied out)."""
@@ -182,9 +191,20 @@ class Analyzer(Facts):
                 return e
         return Turned(out)
 
+    def _parts(self, e: Any) -> Any:
+        """``e`` with its parts simplified.  Data whose parts have all become exact would no longer wrap:
+        ``e`` stays then, unless nothing in it can leave its dtype."""
+        new = e.map_children(self.simplify)
+        if new is e or not is_exact(new) or is_exact(e):
+            return new
+        for part in (*new.children(), new):
+            if info(part.dtype).is_int and not data.safe(self, part, part.dtype):
+                return e
+        return new
+
     def _data_binary(self, e: Any, a: Any, b: Any) -> Any:
         """An operator on data: ``a`` and ``b`` are the results of its operands."""
-        x, y = self._expr(a, e.a), self._expr(b, e.b)
+        x, y = self._reduced(a, e.a), self._reduced(b, e.b)
         out = data.binary(self, e, x, y)
         if out is e:
             return e
@@ -235,7 +255,7 @@ class Analyzer(Facts):
         const = _spine(e, [])[0]
         changed = False
         for (leaf, k), out in zip(leaves, results, strict=True):
-            new = self._expr(out, leaf)
+            new = self._reduced(out, leaf)
             changed = changed or new is not leaf
             if type(new) is IntImm:
                 const += k * new.value
@@ -246,7 +266,7 @@ class Analyzer(Facts):
             return self._turned(joined, e)
         if not changed:
             return e
-        replaced = iter([self._expr(out, leaf) for (leaf, _), out in zip(leaves, results, strict=True)])
+        replaced = iter([self._reduced(out, leaf) for (leaf, _), out in zip(leaves, results, strict=True)])
         new = _respine(e, replaced)
         if all(type(out) in _NOW_EXACT for out in results):
             return self._turned(new, e, *[p for p, _ in parts])
@@ -278,7 +298,7 @@ class Analyzer(Facts):
         if type(a) is Linear and type(b) is Linear:
             return self._shorter(compare.compare(self, t, a, b, dtype), e)
         kind = info(dtype)
-        x, y = self._expr(a, e.a), self._expr(b, e.b)
+        x, y = self._reduced(a, e.a), self._reduced(b, e.b)
         if kind.is_float:
             out = floats.comparison(self, t, x, y)
         elif kind.is_int or kind.code == "bool":
@@ -339,7 +359,7 @@ class Analyzer(Facts):
             tag = Select if is_select else "if_then_else"
             return Linear({make_atom(tag, (key_of(test), a.key(), b.key()), new): 1})
         new = select.select(self, e) if is_select else select.if_then_else(self, e)
-        if kind.is_int and kind.lanes == 1 and new is not e:
+        if kind.is_int and new is not e:
             parts = new.children()[1:] if type(new) is type(e) else ()
             return self._turned(new, e, *parts)
         return new
@@ -349,7 +369,7 @@ class Analyzer(Facts):
         if op in TRANSPARENT:
             if op == "if_then_else":
                 return self._choice(e)
-            return self._visit(e.args[0]) if info(e.dtype).is_int else e.map_children(self.simplify)
+            return self._visit(e.args[0]) if info(e.dtype).is_int else self._parts(e)
         known = OPS.get(op) if isinstance(op, str) else None
         if known is not None and (known.group == "bits" or op == "abs"):
             new = data.bits(self, e)
@@ -358,7 +378,7 @@ class Analyzer(Facts):
             return new
         if known is not None and known.group == "math":
             return floats.math_call(self, e)
-        return e.map_children(self.simplify)
+        return self._parts(e)
 
     def _let(self, e: Any) -> Any:
         if info(e.dtype).is_int and is_exact(e):
@@ -372,7 +392,7 @@ class Analyzer(Facts):
 
     def _vector(self, e: Any) -> Expr:
         """Vectors: the operands are simplified; two broadcasts are computed before they are spread."""
-        new = e.map_children(self.simplify)
+        new = self._parts(e)
         t, a, b = type(new), getattr(new, "a", None), getattr(new, "b", None)
         if type(a) is Broadcast and type(b) is Broadcast:
             new = Broadcast(self.simplify(t(a.value, b.value)), a.lanes)
@@ -384,14 +404,7 @@ class Analyzer(Facts):
             base = self.simplify(Mul(a.base, b.value))
             new = Ramp(base, self.simplify(Mul(a.stride, b.value)), a.lanes)
         if new is not e and info(e.dtype).is_int and is_exact(new) and not is_exact(e):
-            return e  # type: ignore[no-any-return]
-        return new  # type: ignore[no-any-return]
-
-    def _below(self, e: Any) -> Expr:
-        new = e.map_children(self.simplify)
-        if new is not e and info(e.dtype).is_int and type(e) is not BufferLoad:
-            if is_exact(new) and not is_exact(e):
-                return e  # type: ignore[no-any-return]
+            return new if data.safe(self, new, e.dtype) else e
         return new  # type: ignore[no-any-return]
 
     def has_effect(self, e: Any) -> bool:
@@ -478,9 +491,9 @@ _VISITORS: dict[type, Callable[[Analyzer, Any], Any]] = {
     Cast: Analyzer._cast,
     Call: Analyzer._call,
     Let: Analyzer._let,
-    BufferLoad: Analyzer._below,
-    Ramp: Analyzer._below,
-    Broadcast: Analyzer._below,
+    BufferLoad: Analyzer._parts,
+    Ramp: Analyzer._parts,
+    Broadcast: Analyzer._parts,
 }
 
 

@@ -31,8 +31,7 @@ def branches(cx: Analyzer, condition: Expr, yes: Expr, no: Expr) -> tuple[Expr, 
 
 
 def _keeps_value(cx: Analyzer, whole: Expr, chosen: Expr) -> bool:
-    kind = info(whole.dtype)
-    if not kind.is_int or kind.lanes != 1 or is_exact(whole):
+    if not info(whole.dtype).is_int or is_exact(whole):
         return True
     return not is_exact(chosen) or safe(cx, chosen, whole.dtype)
 
