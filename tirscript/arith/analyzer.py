@@ -119,7 +119,7 @@ class Analyzer(Facts):
                 return self.simplify(e)
         except ConstantRange:
             # The whole cannot be written down: its parts are simplified.
-            return self._parts(e)
+            return self._parts(e)  # type: ignore[no-any-return]
 
     def linear(self, e: Expr) -> Linear | None:
         """The simplified normal form of an exact scalar integer; None for anything else."""
@@ -404,7 +404,7 @@ class Analyzer(Facts):
             base = self.simplify(Mul(a.base, b.value))
             new = Ramp(base, self.simplify(Mul(a.stride, b.value)), a.lanes)
         if new is not e and info(e.dtype).is_int and is_exact(new) and not is_exact(e):
-            return new if data.safe(self, new, e.dtype) else e
+            return new if data.safe(self, new, e.dtype) else e  # type: ignore[no-any-return]
         return new  # type: ignore[no-any-return]
 
     def has_effect(self, e: Any) -> bool:
