@@ -236,7 +236,8 @@ def _build_python(mod: IRModule, target: Target) -> Module:
     from tirscript.codegen.signature import signature_of
     from tirscript.runtime import load_python
 
-    checked = bool(target.get("checked"))
+    option = target.get("checked", False)
+    checked = option if isinstance(option, str) else bool(option)
     functions = compile_python(mod, checked=checked)
     signatures = {name: signature_of(f, name) for name, f in mod.items() if _exported(f)}
     return load_python(

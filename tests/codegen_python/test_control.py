@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tirscript as ts
-from tirscript.codegen.python import compile_python, to_python
+from tirscript.codegen.python import compile_python
 
 
 def run(text: str, *arrays: Any) -> Any:
@@ -168,12 +168,6 @@ def test_what_it_cannot_run_is_said_at_build(statement: str, word: str) -> None:
     with pytest.raises(ts.NotYetError, match=word) as raised:
         ts.build(ts.parse(text), target="python")
     assert "^" in str(raised.value)
-
-
-def test_checked_is_not_yet_there() -> None:
-    program = ts.parse('@T.prim_func\ndef f(A: T.Buffer((4,), "float32")):\n    A[0] = T.float32(0)\n')
-    with pytest.raises(ts.NotYetError, match="checked"):
-        to_python(program, checked=True)
 
 
 def test_numpy_warnings_do_not_escape() -> None:

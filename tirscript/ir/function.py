@@ -60,7 +60,7 @@ class PrimFunc(Node):
         function: PrimFunc = hooks.call("specialize", self, values)
         return function
 
-    def to_python(self, *, checked: bool = False) -> str:
+    def to_python(self, *, checked: bool | str = False) -> str:
         """The function as plain Python loops over NumPy arrays."""
         text: str = hooks.call("to_python", self, checked=checked)
         return text

@@ -42,7 +42,7 @@ class IRModule(Printable):
         """A module with one function, named by its ``global_symbol``, else ``main``."""
         return IRModule({function.name: function})
 
-    def to_python(self, *, checked: bool = False) -> str:
+    def to_python(self, *, checked: bool | str = False) -> str:
         """The functions as plain Python loops over NumPy arrays."""
         text: str = hooks.call("to_python", self, checked=checked)
         return text

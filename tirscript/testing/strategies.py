@@ -65,8 +65,11 @@ TEXTS = ("", "plain", 'quote "', "it's", "line\nbreak", "tab\t", "back\\slash", 
 class Programs(Expressions):
     """Draws one function."""
 
-    def __init__(self, draw: Draw, executable: bool, awkward: bool, symbolic: bool) -> None:
+    def __init__(
+        self, draw: Draw, executable: bool, awkward: bool, symbolic: bool, independent: bool = False
+    ) -> None:
         super().__init__(draw, executable)
+        self.independent = independent
         self.awkward = awkward
         self.symbolic = symbolic
         self.fuel = self.number(2, 12)
@@ -446,7 +449,9 @@ class Programs(Expressions):
             inner.append(self.declare(self.buffer("L", scope=self.where())))
         targets = [b for b in self.scope.buffers if b not in self.inputs and b not in inner]
         init: Stmt | None = None
-        if targets and reduces and self.chance(80):
+        if self.independent and any(a.kind == "spatial" for a, _ in axes):
+            body, init = self.own_cell(axes, targets, reduces)
+        elif targets and reduces and self.chance(80):
             body, init = self.reduction(self.pick(targets), axes)
         else:
             body = self.statement() if self.fuel > 0 and self.chance(40) else self.store()
@@ -486,16 +491,47 @@ class Programs(Expressions):
             return BufferStore(b, And(old, new), cell), start
         return BufferStore(b, Add(old, new), cell), start
 
+    def own_cell(
+        self, axes: list[tuple[IterVar, Expr]], targets: list[Buffer], reduces: bool
+    ) -> tuple[Stmt, Stmt | None]:
+        """What each instance does to a cell of its own, from buffers that the block does not write."""
+        own = [a for a, _ in axes if a.kind == "spatial"]
+        for b in targets:
+            sizes = [n.value if isinstance(n, IntImm) else 3 for n in b.shape]
+            tops = [a.dom.min.value + a.dom.extent.value for a in own]  # type: ignore[union-attr,attr-defined]
+            if len(sizes) >= len(own) and all(t <= n for t, n in zip(tops, sizes, strict=False)):
+                rest = [const_int(self.number(0, n - 1)) for n in sizes[len(own) :]]
+                cell: tuple[Expr, ...] = (*[a.var for a in own], *rest)
+                self.only = {other for other in self.scope.buffers if other.data is not b.data}
+                value = self.expr(b.dtype, self.number(1, 3))
+                self.only = None
+                if not reduces:
+                    return BufferStore(b, value, cell), None
+                old = BufferLoad(b, cell)
+                new = And(old, value) if b.dtype == "bool" else Add(old, value)
+                return BufferStore(b, new, cell), BufferStore(b, self.constant(b.dtype), cell)
+        return Evaluate(const_int(0)), None
+
     def regions(
-        self, body: Stmt, init: Stmt | None
+        self, body: Stmt, init: Stmt | None, views: tuple[MatchBufferRegion, ...] = ()
     ) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]:
         reads: dict[Buffer, BufferRegion] = {}
         writes: dict[Buffer, BufferRegion] = {}
         visible = set(self.scope.buffers)
-        for n in [*walk(body), *(walk(init) if init is not None else ())]:
-            if isinstance(n, (BufferLoad, BufferStore)) and n.buffer in visible:
-                to = writes if isinstance(n, BufferStore) else reads
-                to.setdefault(n.buffer, full_region(n.buffer))
+        nodes = [*walk(body), *(walk(init) if init is not None else ())]
+        # A view that is made inside stands for the buffer whose memory it shows.
+        shown = {m.buffer.data: m.source.buffer.data for m in nodes if isinstance(m, MatchBufferRegion)}
+        shown |= {m.buffer.data: m.source.buffer.data for m in views}
+        owners = {b.data: b for b in reversed(self.scope.buffers)}
+        for n in nodes:
+            if isinstance(n, (BufferLoad, BufferStore)):
+                data = n.buffer.data
+                while data in shown:
+                    data = shown[data]
+                b = n.buffer if n.buffer in visible else owners.get(data)
+                if b is not None:
+                    to = writes if isinstance(n, BufferStore) else reads
+                    to.setdefault(b, full_region(b))
         if not self.executable and self.scope.buffers and self.chance(30):
             b = self.pick(self.scope.buffers)
             reads[b] = self.region(b)
@@ -538,22 +574,27 @@ class Programs(Expressions):
         self.declare(view)
         body = self.statement()
         self.scope.buffers.remove(view)
-        reads, writes = self.regions(body, None)
+        views = (MatchBufferRegion(view, source),)
+        reads, writes = self.regions(body, None, views)
         for n in (*own, view.name):
             self.scope.names.discard(n)
-        views = (MatchBufferRegion(view, source),)
         block = Block(BlockLabel("matched"), (), reads, writes, body, match_buffers=views)
         return BlockRealize((), TRUE, block)
 
 
 def programs(
-    *, executable: bool = False, awkward_names: bool = False, symbolic: bool = True
+    *,
+    executable: bool = False,
+    awkward_names: bool = False,
+    symbolic: bool = True,
+    independent: bool = False,
 ) -> SearchStrategy[PrimFunc]:
     """A hypothesis strategy of functions.
 
     ``executable``: they run on the python and the llvm target with the same bits (for the target
     ``llvm -fp-contract=off -math=scalar``).  ``awkward_names``: keywords and the script's own names too,
-    which the printer has to rename.
+    which the printer has to rename.  ``independent``: instances of a block that differ in
+    a spatial axis do not meet.
 
     ::
 
@@ -565,6 +606,6 @@ def programs(
 
     @st.composite
     def make(draw: Draw) -> PrimFunc:
-        return Programs(draw, executable, awkward_names, symbolic).function()
+        return Programs(draw, executable, awkward_names, symbolic, independent).function()
 
     return make()

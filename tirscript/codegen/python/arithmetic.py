@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from tirscript.ir import dtype as dt
 
 from . import support
+from .reports import Reports
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 _PLAIN: dict[str, Callable[[Any, Any], Any]] = {
@@ -18,14 +19,8 @@ _PLAIN: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-class Arithmetic:
+class Arithmetic(Reports):
     """The part of the sanitizer that looks at values."""
-
-    def fail(self, code: str, message: str, site: int, **more: Any) -> NoReturn:
-        raise NotImplementedError
-
-    def text(self, site: int) -> str:
-        raise NotImplementedError
 
     def exact(self, site: int, value: Any) -> Any:
         """An index or another exact integer: it must fit 64 bits."""

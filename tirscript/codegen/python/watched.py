@@ -13,7 +13,7 @@ from tirscript.ir import dtype as dt
 from . import support
 
 if TYPE_CHECKING:
-    from .sanitizer import Access, Sanitizer
+    from .conflicts import Access, Conflicts
 
 Index = tuple[int, ...]
 _count = itertools.count()
@@ -66,7 +66,7 @@ class Watched:
 
     __slots__ = ("array", "base", "dtype", "lanes", "memory", "name", "shape", "start", "steps", "watch")
 
-    def __init__(self, watch: Sanitizer, name: str, array: Any, memory: Memory, lanes: int = 1) -> None:
+    def __init__(self, watch: Conflicts, name: str, array: Any, memory: Memory, lanes: int = 1) -> None:
         self.watch = watch
         self.name = name
         self.array = array
