@@ -133,7 +133,8 @@ def const(value: bool | int | float, dtype: str | None = None) -> Expr:
 
 
 def as_expr(value: Any, dtype: str | None = None) -> Expr:
-    """``value`` as an expression: an Expr as it is, a Python or NumPy number or string as a constant."""
+    """``value`` as an expression: an Expr as it is, a Python or NumPy number or string as a constant; what
+    stands for an expression has a method ``as_expression``."""
     if isinstance(value, Expr):
         return value
     if isinstance(value, IterVar):
@@ -142,6 +143,8 @@ def as_expr(value: Any, dtype: str | None = None) -> Expr:
         return const(value, dtype)
     if isinstance(value, str):
         return StringImm(value)
+    if hasattr(value, "as_expression"):
+        return value.as_expression()  # type: ignore[no-any-return]
     if hasattr(value, "item") and hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         return const(value.item(), dtype or dt.normalize(value.dtype))
     raise error(f"{type(value).__name__} is no expression", "not-an-expression")
