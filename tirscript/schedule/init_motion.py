@@ -69,35 +69,36 @@ def check_repeats(plan: InitPlan, spatial: set[Var], reduce: dict[Var, IterVar])
         if not (type(s.extent) is IntImm and s.extent.value <= 1):
             outer.append(s)
     realize: BlockRealize = plan.block.node
+    inner = [p.node for p in plan.path if type(p.node) is For and not any(f is p.node for f in outer)]
+    f = repeating_loop(plan.loop, realize, outer, inner)
+    if f is not None:
+        raise RepeatedInstance(
+            plan.block.home,
+            at=[(plan.loop.node, None), (f, "")],
+            block=realize,
+            loop=plan.loop.node,
+            outer=f,
+        )
+
+
+def repeating_loop(place: StmtSRef, realize: BlockRealize, outer: list[For], inner: list[For]) -> For | None:
+    """One of the loops ``outer`` whose iterations may bind the spatial axes to the same values again, the
+    loops ``inner`` being free and those around the place fixed."""
     values = [
         e for iv, e in zip(realize.block.iter_vars, realize.iter_values, strict=True) if iv.kind != "reduce"
     ]
     bare = {e for e in values if type(e) is Var}
     if all(f.loop_var in bare for f in outer):
-        return
+        return None
     around = tuple([(f.loop_var, *_range(f)) for f in outer])
-    inner = tuple(
-        [
-            (p.node.loop_var, *_range(p.node))
-            for p in plan.path
-            if type(p.node) is For and not any(f is p.node for f in outer)
-        ]
-    )
+    free = tuple([(f.loop_var, *_range(f)) for f in inner])
     indices = tuple([index_of(e) for e in values])
     buffer: Any = realize.block.label
-    cell = Cell(buffer, True, indices, (*around, *inner), realize)
-    found = distances(cell, cell, around, outside_ranges(plan.loop))
+    cell = Cell(buffer, True, indices, (*around, *free), realize)
+    found = distances(cell, cell, around, outside_ranges(place))
     if found is None:
-        return
-    for f in outer:
-        if found[f.loop_var] != (0, 0):
-            raise RepeatedInstance(
-                plan.block.home,
-                at=[(plan.loop.node, None), (f, "")],
-                block=realize,
-                loop=plan.loop.node,
-                outer=f,
-            )
+        return None
+    return next((f for f in outer if found[f.loop_var] != (0, 0)), None)
 
 
 def _range(f: For) -> tuple[float, float]:
@@ -110,15 +111,18 @@ def _init_cells(b: Block) -> list[Cell]:
     return [cell_of(a, None) for a in accesses(b) if a.init]
 
 
-def check_own(plan: InitPlan) -> None:
-    """The init of one spatial instance must touch nothing that another instance touches."""
+def check_own(plan: InitPlan, fixed: frozenset[Var] = frozenset()) -> None:
+    """The init of one spatial instance must touch nothing that another instance touches.
+
+    Axes in ``fixed`` are the same for all instances that the init moves past.
+    """
     realize: BlockRealize = plan.block.node
     b = realize.block
     if _simple(b):
         return
     axes: list[tuple[Var, float, float]] = []
     for iv in b.iter_vars:
-        if iv.kind != "reduce" and iv.dom is not None:
+        if iv.kind != "reduce" and iv.dom is not None and iv.var not in fixed:
             low, high = float("-inf"), float("inf")
             if type(iv.dom.min) is IntImm and type(iv.dom.extent) is IntImm:
                 low = iv.dom.min.value

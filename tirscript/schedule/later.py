@@ -61,44 +61,17 @@ class Later:
     def write_at(self, loop: Any, block: Any, write_buffer_index: Any, storage_scope: Any) -> NoReturn:
         raise _not_yet("write_at")
 
-    def compute_at(
-        self, block: Any, loop: Any, preserve_unit_loops: Any = False, index: Any = -1
-    ) -> NoReturn:
-        raise _not_yet("compute_at")
-
-    def reverse_compute_at(
-        self, block: Any, loop: Any, preserve_unit_loops: Any = False, index: Any = -1
-    ) -> NoReturn:
-        raise _not_yet("reverse_compute_at")
-
     def reverse_compute_inline(self, block: Any) -> NoReturn:
         raise _not_yet("reverse_compute_inline")
 
     def fuse_reduction_epilogue(self, reduction_block: Any, epilogue_block: Any) -> NoReturn:
         raise _not_yet("fuse_reduction_epilogue")
 
-    def rfactor(self, loop: Any, factor_axis: Any) -> NoReturn:
-        raise _not_yet("rfactor")
-
     def unsafe_set_dtype(self, block: Any, buffer_index: Any, dtype: Any) -> NoReturn:
         raise _not_yet("unsafe_set_dtype")
 
-    def blockize(self, target: Any, preserve_unit_iters: Any = True) -> NoReturn:
-        raise _not_yet("blockize")
-
     def tensorize(self, block_or_loop: Any, tensor_intrin: Any, preserve_unit_iters: Any = True) -> NoReturn:
         raise _not_yet("tensorize")
-
-    def transform_layout(
-        self,
-        block: Any,
-        buffer: Any,
-        index_map: Any,
-        pad_value: Any = None,
-        *,
-        assume_injective_transform: Any = False,
-    ) -> NoReturn:
-        raise _not_yet("transform_layout")
 
     def transform_block_layout(self, block: Any, index_map: Any) -> NoReturn:
         raise _not_yet("transform_block_layout")

@@ -18,7 +18,7 @@ from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 from tirscript.ir.stmt import Block, For, Stmt
 
-from .api import Loops, Memory, Moves, Notes, Reduction
+from .api import Hardware, Layout, Loops, Memory, Moves, Notes, Reduction
 from .errors import BadValue, ExpiredReference, Refusal, UnknownReference
 from .history import Diff, History, Step, diff_text
 from .later import Later
@@ -37,7 +37,7 @@ class NoSuchStep(BadValue):
     template = "there is no step {wanted}; {known}"
 
 
-class Schedule(Loops, Moves, Memory, Reduction, Notes, Later):
+class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Later):
     """A schedule of a function or of a module: primitives rewrite the program, or refuse and say why.
 
     ``debug_mask="all"`` verifies the program after each step; ``enable_check=False`` skips the tests of

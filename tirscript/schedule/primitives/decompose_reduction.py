@@ -305,7 +305,7 @@ def _init_block(b: Block, label: BlockLabel, axes: list[IterVar]) -> Block:
     if uses_declared(b) and not _visible(b.init):
         regions: Regions = (), b.writes
     else:
-        regions = _points(b, True) or infer_regions(axes, b.init, None, (), views)
+        regions = points_of(b, True) or infer_regions(axes, b.init, None, (), views)
     made = Block(label, tuple(axes), *regions, b.init, None, (), views, b.annotations, b.span)
     if views:
         # Views are defined by the block: each block needs its own.
@@ -343,7 +343,7 @@ def _renamed(r: BufferRegion, values: dict[Var, Expr]) -> BufferRegion:
     )
 
 
-def _points(b: Block, init: bool) -> Regions | None:
+def points_of(b: Block, init: bool) -> Regions | None:
     """The regions of init or body where each buffer is touched at one point, as is usual; else None."""
     seen: dict[tuple[Any, bool], Any] = {}
     local = b.alloc_buffers
@@ -381,7 +381,7 @@ def _update_block(b: Block, label: BlockLabel) -> Block:
         reads: tuple[BufferRegion, ...] = (*[r for r in b.writes if r.buffer not in have], *b.reads)
         writes = b.writes
     else:
-        found = _points(b, False)
+        found = points_of(b, False)
         if found is None:
             found = infer_regions(b.iter_vars, b.body, None, b.alloc_buffers, b.match_buffers)
         reads, writes = found
