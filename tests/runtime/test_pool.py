@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import multiprocessing
 import os
 import signal
@@ -208,6 +209,82 @@ def test_signals_reach_python() -> None:
     assert _run(program, TIRSCRIPT_NUM_THREADS="4") == "interrupted True"
 
 
-def test_serial_pool_text_and_entry() -> None:
+def test_the_pool_is_made_once() -> None:
     assert pool.entry() == pool.entry() != 0
-    assert "tirscript_parallel" in pool._SERIAL
+
+
+@pytest.mark.skipif(
+    not any(ctypes.util.find_library(n) for n in ("gomp", "omp", "iomp5")), reason="no OpenMP runtime here"
+)
+def test_an_openmp_runtime_instead() -> None:
+    """Its threads run the loops; a forked child, which has none, runs its loops alone."""
+    program = """
+        import os, sys
+        import numpy as np
+        from tests.runtime.test_pool import counter
+        from tirscript.runtime import num_threads, set_num_threads
+        run = counter()
+        for n in (0, 1, 2, 3, 1000):
+            a = np.zeros(n, "int32")
+            for k in range(20):
+                set_num_threads(k % 4 + 1)
+                run(a)
+            assert (a == 20).all(), n
+        threads = len(os.listdir("/proc/self/task")) if sys.platform == "linux" else 4
+        if hasattr(os, "fork"):
+            child = os.fork()
+            if child == 0:
+                b = np.zeros(1000, "int32")
+                run(b)
+                os._exit(0 if (b == 1).all() else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        print(threads > 2, num_threads())
+    """
+    assert _run(program, TIRSCRIPT_POOL="gomp", OMP_NUM_THREADS="4") == "True 4"
+
+
+def test_a_pool_that_there_is_not() -> None:
+    program = """
+        from tests.runtime.test_pool import counter
+        from tirscript.diagnostics import CallValueError
+        try:
+            counter()
+        except CallValueError as e:
+            print("did you mean" in str(e), "own, gomp, serial" in str(e))
+    """
+    assert _run(program, TIRSCRIPT_POOL="gmp") == "True True"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_pinned_workers() -> None:
+    """Each worker stays on one CPU, those that run already and those that come; and is let go again."""
+    program = """
+        import os, time
+        import numpy as np
+        from tests.runtime.test_pool import counter
+        from tirscript.runtime import set_num_threads
+
+        def allowed():
+            found = {}
+            for task in os.listdir("/proc/self/task"):
+                if int(task) != os.getpid():
+                    with open(f"/proc/self/task/{task}/status") as f:
+                        found[task] = [l.split()[1] for l in f if l.startswith("Cpus_allowed_list")][0]
+            return found
+
+        cpus = sorted(os.sched_getaffinity(0))
+        before = set(allowed())
+        run, a = counter(), np.zeros(1000, "int32")
+        set_num_threads(2)
+        run(a)
+        set_num_threads(4, pin=True)
+        run(a)
+        time.sleep(0.2)
+        own = {t: c for t, c in allowed().items() if t not in before}
+        print(sorted(own.values()) == sorted(str(cpus[k % len(cpus)]) for k in (1, 2, 3)), end=" ")
+        set_num_threads(4)
+        run(a)
+        print(all(len(os.sched_getaffinity(int(t))) == len(cpus) for t in own), (a == 3).all())
+        assert os.sched_getaffinity(0) == set(cpus)
+    """
+    assert _run(program) == "True True True"

@@ -8,12 +8,16 @@ Workers wait for a new generation, spinning a little and then blocking.  The low
 are its number of chunks: who takes part knows it from one read, and acknowledges, so the description of a
 region stays until it was read; others may miss generations.  A forked child has no workers; it starts its
 own at its first region.
+
+``TIRSCRIPT_POOL=gomp`` gives the work to an OpenMP runtime instead (whose threads do not survive a fork: a
+child runs its loops serially), ``TIRSCRIPT_POOL=serial`` to nobody.
 """
 
 from __future__ import annotations
 
 import atexit
 import ctypes
+import ctypes.util
 import os
 import platform
 import signal
@@ -21,7 +25,9 @@ import sys
 import threading
 from typing import Any
 
-from tirscript.diagnostics import CallTypeError, CallValueError
+from tirscript.diagnostics import CallTypeError, CallValueError, did_you_mean
+
+from . import pool_text
 
 MAX_THREADS = 256
 _SPINS = 400  # about 20 microseconds of `pause`
@@ -29,6 +35,9 @@ _SPINS = 400  # about 20 microseconds of `pause`
 _lock = threading.RLock()
 _pool: _Pool | None = None
 _threads: int | None = None
+_pinned = False
+_made: list[_Pool] = []  # code in which threads may wait is never unloaded
+KINDS = ("own", "gomp", "serial")
 
 
 def default_threads() -> int:
@@ -51,17 +60,22 @@ def num_threads() -> int:
     return _threads
 
 
-def set_num_threads(count: int) -> None:
-    """Let parallel loops use ``count`` threads, the calling one included."""
-    global _threads
+def set_num_threads(count: int, pin: bool = False) -> None:
+    """Let parallel loops use ``count`` threads, the calling one included.
+
+    ``pin``: each thread of the pool stays on a CPU of its own, where the system can do that (Linux).  The
+    calling thread is left free, and the first of the CPUs to it.
+    """
+    global _threads, _pinned
     if isinstance(count, bool) or not isinstance(count, int):
         raise CallTypeError(f"the number of threads is an int, not {count!r}", code="num-threads")
     if not 1 <= count <= MAX_THREADS:
         raise CallValueError(f"{count} threads: 1 to {MAX_THREADS} are possible", code="num-threads")
     with _lock:
-        _threads = count
+        _threads, _pinned = count, bool(pin)
         if _pool is not None:
             _pool.set_threads(count)
+            _pool.pin(_pinned)
 
 
 def entry() -> int:
@@ -69,31 +83,58 @@ def entry() -> int:
     global _pool
     with _lock:
         if _pool is None:
-            _pool = _Pool()
-            _pool.set_threads(num_threads())
+            made = _Pool(_kind())
+            made.set_threads(num_threads())
+            made.pin(_pinned)
+            _pool = made
         return _pool.entry
+
+
+def _kind() -> str:
+    kind = os.environ.get("TIRSCRIPT_POOL", "") or "own"
+    if kind not in KINDS:
+        raise CallValueError(
+            f"TIRSCRIPT_POOL is {kind!r}; {', '.join(KINDS)} are possible",
+            code="pool",
+            hint=did_you_mean(kind, KINDS),
+        )
+    return kind
 
 
 class _Pool:
     """The compiled pool."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
         from .jit import Machine, load
 
-        kind = os.environ.get("TIRSCRIPT_POOL", "own")
-        self.threaded = kind != "serial" and sys.platform != "win32"
-        text = _TEXT if self.threaded else _SERIAL
-        names = ["tirscript_parallel"]
-        if self.threaded:
-            names += ["tirscript_pool_limit", "tirscript_pool_reset", "tirscript_pool_stop"]
-            text = text.replace("PAUSE", _pause()).replace("SPINS", str(_SPINS))
+        if sys.platform == "win32":
+            kind = "serial"
+        _made.append(self)
+        self.threaded = kind != "serial"
+        self._own = kind == "own"
+        names, symbols = ["tirscript_parallel"], {}
+        if kind == "serial":
+            text = pool_text.SERIAL
+        elif kind == "gomp":
+            text, symbols = pool_text.CHUNK + pool_text.GOMP, _openmp()
+            names.append("tirscript_pool_limit")
+        else:
+            text = (pool_text.CHUNK + pool_text.TEXT).replace("PAUSE", _pause()).replace("SPINS", str(_SPINS))
             text = text.replace("SETMASK", str(int(signal.SIG_SETMASK))).replace("MAX", str(MAX_THREADS))
-        self._code = load(text, names, Machine(opt_level=2), {}, ())
-        self.entry = self._code.addresses["tirscript_parallel"]
+            text += pool_text.PIN if _can_pin() else pool_text.NO_PIN
+            names += [f"tirscript_pool_{n}" for n in ("limit", "reset", "stop", "cpus", "started", "handles")]
+        self._code = load(text, names, Machine(opt_level=2), symbols, ())
+        address = self._code.addresses
+        self.entry = address["tirscript_parallel"]
         if self.threaded:
-            address = self._code.addresses
-            call: Any = ctypes.CFUNCTYPE(None)
             self._limit = ctypes.c_int64.from_address(address["tirscript_pool_limit"])
+        if kind == "gomp":
+            os.register_at_fork(after_in_child=self._alone)
+        if self._own:
+            call: Any = ctypes.CFUNCTYPE(None)
+            self._cpus = (ctypes.c_int64 * MAX_THREADS).from_address(address["tirscript_pool_cpus"])
+            self._handles = (ctypes.c_uint64 * MAX_THREADS).from_address(address["tirscript_pool_handles"])
+            self._started = ctypes.c_int64.from_address(address["tirscript_pool_started"])
             self._reset = call(address["tirscript_pool_reset"])
             self._stop = call(address["tirscript_pool_stop"])
             self._reset()
@@ -104,6 +145,55 @@ class _Pool:
         if self.threaded:
             self._limit.value = count
 
+    def _alone(self) -> None:
+        """A forked child of a process whose OpenMP threads are gone."""
+        self._limit.value = 1
+
+    def pin(self, pinned: bool) -> None:
+        """Say on which CPU each worker is to stay (-1: on any), and move those that there are."""
+        if not self._own or not _can_pin():
+            return
+        cpus = sorted(os.sched_getaffinity(0))
+        for k in range(1, MAX_THREADS):
+            self._cpus[k] = cpus[k % len(cpus)] if pinned else -1
+        move: Any = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p)(
+            ("pthread_setaffinity_np", ctypes.CDLL(None))
+        )
+        for k in range(1, self._started.value + 1):
+            stays = [self._cpus[k]] if pinned else cpus
+            mask = bytearray(_CPU_SET)
+            for cpu in stays:
+                if cpu < 8 * _CPU_SET:
+                    mask[cpu // 8] |= 1 << cpu % 8
+            move(self._handles[k], _CPU_SET, (ctypes.c_char * _CPU_SET).from_buffer(mask))
+
+
+_CPU_SET = 128  # bytes of a cpu_set_t
+
+
+def _can_pin() -> bool:
+    return hasattr(os, "sched_getaffinity") and hasattr(ctypes.CDLL(None), "pthread_setaffinity_np")
+
+
+def _openmp() -> dict[str, int]:
+    """What is used of an OpenMP runtime: GNU's, or LLVM's and Intel's, which export the same."""
+    for name in ("gomp", "omp", "iomp5"):
+        for path in (ctypes.util.find_library(name), f"lib{name}.so.1", f"lib{name}.so"):
+            try:
+                library = ctypes.CDLL(path) if path else None
+                if library is not None:
+                    return {
+                        f: ctypes.cast(getattr(library, f), ctypes.c_void_p).value or 0
+                        for f in ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
+                    }
+            except (OSError, AttributeError):
+                continue
+    raise CallValueError(
+        "TIRSCRIPT_POOL is gomp, and no OpenMP runtime was found",
+        code="pool",
+        hint="install libgomp, or leave TIRSCRIPT_POOL unset",
+    )
+
 
 def _pause() -> str:
     """The instruction that tells a CPU that it waits."""
@@ -113,301 +203,3 @@ def _pause() -> str:
     if machine in ("aarch64", "arm64"):
         return 'call void asm sideeffect "yield", ""()'
     return "fence seq_cst"
-
-
-_SERIAL = """
-define void @tirscript_parallel(ptr %body, ptr %record, i64 %extent) nounwind {
-  %some = icmp sgt i64 %extent, 0
-  br i1 %some, label %run, label %done
-run:
-  call void %body(ptr %record, i64 0, i64 %extent, i64 0)
-  br label %done
-done:
-  ret void
-}
-"""
-
-_TEXT = """
-@mutex = internal global [128 x i8] zeroinitializer, align 64
-@work = internal global [128 x i8] zeroinitializer, align 64
-@done = internal global [128 x i8] zeroinitializer, align 64
-@busy = internal global i32 0, align 64
-@generation = internal global i64 0, align 64
-@pending = internal global i64 0, align 64
-@waiting = internal global i32 0, align 64
-@sleepers = internal global i64 0, align 64
-@stopping = internal global i32 0
-@started = internal global i64 0
-@body = internal global ptr null
-@record = internal global ptr null
-@extent = internal global i64 0
-@births = internal global [MAX x i64] zeroinitializer
-@handles = internal global [MAX x i64] zeroinitializer
-@tirscript_pool_limit = global i64 1
-
-declare i32 @pthread_create(ptr, ptr, ptr, ptr)
-declare i32 @pthread_join(i64, ptr)
-declare i32 @pthread_mutex_init(ptr, ptr)
-declare i32 @pthread_mutex_lock(ptr)
-declare i32 @pthread_mutex_unlock(ptr)
-declare i32 @pthread_cond_init(ptr, ptr)
-declare i32 @pthread_cond_wait(ptr, ptr)
-declare i32 @pthread_cond_broadcast(ptr)
-declare i32 @pthread_cond_signal(ptr)
-declare i32 @pthread_sigmask(i32, ptr, ptr)
-declare i32 @sigfillset(ptr)
-
-; Chunk k of n: [extent * k / n, extent * (k + 1) / n), without overflow.
-define internal void @run_chunk(i64 %k, ptr %f, ptr %r, i64 %count, i64 %n) nounwind {
-  %size = udiv i64 %count, %n
-  %rest = urem i64 %count, %n
-  %before = call i64 @llvm.umin.i64(i64 %k, i64 %rest)
-  %scaled = mul i64 %size, %k
-  %from = add i64 %scaled, %before
-  %more = icmp ult i64 %k, %rest
-  %one = zext i1 %more to i64
-  %length = add i64 %size, %one
-  %to = add i64 %from, %length
-  call void %f(ptr %r, i64 %from, i64 %to, i64 %k)
-  ret void
-}
-
-define internal ptr @worker(ptr %arg) nounwind {
-entry:
-  %id = ptrtoint ptr %arg to i64
-  %birth = getelementptr i64, ptr @births, i64 %id
-  %born = load i64, ptr %birth
-  br label %wait
-wait:
-  %last = phi i64 [ %born, %entry ], [ %now, %acknowledged ]
-  br label %spin
-spin:
-  %turn = phi i64 [ 0, %wait ], [ %turn1, %again ]
-  %seen = load atomic i64, ptr @generation acquire, align 8
-  %new = icmp ne i64 %seen, %last
-  br i1 %new, label %awake, label %again
-again:
-  PAUSE
-  %turn1 = add i64 %turn, 1
-  %tired = icmp uge i64 %turn1, SPINS
-  br i1 %tired, label %sleep, label %spin
-sleep:
-  %l0 = call i32 @pthread_mutex_lock(ptr @mutex)
-  %s0 = load i64, ptr @sleepers
-  %s1 = add i64 %s0, 1
-  store i64 %s1, ptr @sleepers
-  br label %check
-check:
-  %g = load atomic i64, ptr @generation acquire, align 8
-  %changed = icmp ne i64 %g, %last
-  br i1 %changed, label %wake, label %block
-block:
-  %w0 = call i32 @pthread_cond_wait(ptr @work, ptr @mutex)
-  br label %check
-wake:
-  %s2 = load i64, ptr @sleepers
-  %s3 = sub i64 %s2, 1
-  store i64 %s3, ptr @sleepers
-  %u0 = call i32 @pthread_mutex_unlock(ptr @mutex)
-  br label %awake
-awake:
-  %now = load atomic i64, ptr @generation acquire, align 8
-  %halt = load atomic i32, ptr @stopping acquire, align 4
-  %stop = icmp ne i32 %halt, 0
-  br i1 %stop, label %exit, label %look
-look:
-  %n = and i64 %now, 65535
-  %mine = icmp ult i64 %id, %n
-  br i1 %mine, label %run, label %acknowledged
-run:
-  %f = load ptr, ptr @body
-  %r = load ptr, ptr @record
-  %e = load i64, ptr @extent
-  call void @run_chunk(i64 %id, ptr %f, ptr %r, i64 %e, i64 %n)
-  %left = atomicrmw sub ptr @pending, i64 1 seq_cst, align 8
-  %final = icmp eq i64 %left, 1
-  br i1 %final, label %tell, label %acknowledged
-tell:
-  %waited = load atomic i32, ptr @waiting seq_cst, align 4
-  %asleep = icmp ne i32 %waited, 0
-  br i1 %asleep, label %signal, label %acknowledged
-signal:
-  %l1 = call i32 @pthread_mutex_lock(ptr @mutex)
-  %c1 = call i32 @pthread_cond_signal(ptr @done)
-  %u1 = call i32 @pthread_mutex_unlock(ptr @mutex)
-  br label %acknowledged
-acknowledged:
-  br label %wait
-exit:
-  ret ptr null
-}
-
-; Start workers until there are %wanted; the number that there are.
-define internal i64 @start(i64 %wanted) nounwind {
-entry:
-  %all = alloca [128 x i8], align 16
-  %old = alloca [128 x i8], align 16
-  %have = load i64, ptr @started
-  %enough = icmp uge i64 %have, %wanted
-  br i1 %enough, label %out, label %mask
-mask:
-  ; Signals go to Python's threads.
-  %m0 = call i32 @sigfillset(ptr %all)
-  %m1 = call i32 @pthread_sigmask(i32 SETMASK, ptr %all, ptr %old)
-  br label %next
-next:
-  %count = phi i64 [ %have, %mask ], [ %id, %made ]
-  %more = icmp ult i64 %count, %wanted
-  br i1 %more, label %make, label %unmask
-make:
-  %id = add i64 %count, 1
-  %birth = getelementptr i64, ptr @births, i64 %id
-  %now = load atomic i64, ptr @generation monotonic, align 8
-  store i64 %now, ptr %birth
-  %handle = getelementptr i64, ptr @handles, i64 %id
-  %arg = inttoptr i64 %id to ptr
-  %failed = call i32 @pthread_create(ptr %handle, ptr null, ptr @worker, ptr %arg)
-  %bad = icmp ne i32 %failed, 0
-  br i1 %bad, label %unmask, label %made
-made:
-  store i64 %id, ptr @started
-  br label %next
-unmask:
-  %m2 = call i32 @pthread_sigmask(i32 SETMASK, ptr %old, ptr null)
-  br label %out
-out:
-  %result = load i64, ptr @started
-  ret i64 %result
-}
-
-define void @tirscript_parallel(ptr %f, ptr %r, i64 %count) nounwind {
-entry:
-  %none = icmp sle i64 %count, 0
-  br i1 %none, label %out, label %some
-some:
-  %limit = load i64, ptr @tirscript_pool_limit
-  %n0 = call i64 @llvm.umin.i64(i64 %limit, i64 %count)
-  %single = icmp ule i64 %n0, 1
-  br i1 %single, label %serial, label %claim
-claim:
-  %claimed = cmpxchg ptr @busy, i32 0, i32 1 acquire monotonic
-  %ours = extractvalue { i32, i1 } %claimed, 1
-  br i1 %ours, label %staff, label %serial
-serial:
-  call void %f(ptr %r, i64 0, i64 %count, i64 0)
-  br label %out
-staff:
-  %helpers = sub i64 %n0, 1
-  %workers = call i64 @start(i64 %helpers)
-  %n1 = add i64 %workers, 1
-  %n = call i64 @llvm.umin.i64(i64 %n0, i64 %n1)
-  %alone = icmp ule i64 %n, 1
-  br i1 %alone, label %unclaim, label %publish
-unclaim:
-  store atomic i32 0, ptr @busy release, align 4
-  br label %serial
-publish:
-  store ptr %f, ptr @body
-  store ptr %r, ptr @record
-  store i64 %count, ptr @extent
-  %others = sub i64 %n, 1
-  store atomic i64 %others, ptr @pending seq_cst, align 8
-  %l0 = call i32 @pthread_mutex_lock(ptr @mutex)
-  %g0 = load i64, ptr @generation
-  %g2 = or i64 %g0, 65535
-  %g3 = add i64 %g2, 1
-  %g1 = or i64 %g3, %n
-  store atomic i64 %g1, ptr @generation release, align 8
-  %asleep = load i64, ptr @sleepers
-  %u0 = call i32 @pthread_mutex_unlock(ptr @mutex)
-  %wake = icmp ne i64 %asleep, 0
-  br i1 %wake, label %broadcast, label %own
-broadcast:
-  %b0 = call i32 @pthread_cond_broadcast(ptr @work)
-  br label %own
-own:
-  call void @run_chunk(i64 0, ptr %f, ptr %r, i64 %count, i64 %n)
-  br label %spin
-spin:
-  %turn = phi i64 [ 0, %own ], [ %turn1, %again ]
-  %p0 = load atomic i64, ptr @pending acquire, align 8
-  %finished = icmp eq i64 %p0, 0
-  br i1 %finished, label %joined, label %again
-again:
-  PAUSE
-  %turn1 = add i64 %turn, 1
-  %tired = icmp uge i64 %turn1, SPINS
-  br i1 %tired, label %sleep, label %spin
-sleep:
-  %l1 = call i32 @pthread_mutex_lock(ptr @mutex)
-  store atomic i32 1, ptr @waiting seq_cst, align 4
-  br label %check
-check:
-  %p1 = load atomic i64, ptr @pending seq_cst, align 8
-  %over = icmp eq i64 %p1, 0
-  br i1 %over, label %wake2, label %block
-block:
-  %w0 = call i32 @pthread_cond_wait(ptr @done, ptr @mutex)
-  br label %check
-wake2:
-  store atomic i32 0, ptr @waiting seq_cst, align 4
-  %u1 = call i32 @pthread_mutex_unlock(ptr @mutex)
-  br label %joined
-joined:
-  store atomic i32 0, ptr @busy release, align 4
-  br label %out
-out:
-  ret void
-}
-
-; A process that has no workers: at first, and after a fork.
-define void @tirscript_pool_reset() nounwind {
-  %i0 = call i32 @pthread_mutex_init(ptr @mutex, ptr null)
-  %i1 = call i32 @pthread_cond_init(ptr @work, ptr null)
-  %i2 = call i32 @pthread_cond_init(ptr @done, ptr null)
-  store i64 0, ptr @started
-  store i64 0, ptr @sleepers
-  store i64 0, ptr @pending
-  store i32 0, ptr @waiting
-  store i32 0, ptr @stopping
-  store atomic i32 0, ptr @busy release, align 4
-  ret void
-}
-
-; End and join all workers, unless a region runs; later regions are serial.
-define void @tirscript_pool_stop() nounwind {
-entry:
-  store i64 1, ptr @tirscript_pool_limit
-  %claimed = cmpxchg ptr @busy, i32 0, i32 1 acquire monotonic
-  %ours = extractvalue { i32, i1 } %claimed, 1
-  br i1 %ours, label %stop, label %out
-stop:
-  %l0 = call i32 @pthread_mutex_lock(ptr @mutex)
-  store atomic i32 1, ptr @stopping release, align 4
-  %g0 = load i64, ptr @generation
-  %g2 = or i64 %g0, 65535
-  %g1 = add i64 %g2, 1
-  store atomic i64 %g1, ptr @generation release, align 8
-  %b0 = call i32 @pthread_cond_broadcast(ptr @work)
-  %u0 = call i32 @pthread_mutex_unlock(ptr @mutex)
-  %n = load i64, ptr @started
-  br label %next
-next:
-  %k = phi i64 [ 0, %stop ], [ %id, %join ]
-  %more = icmp ult i64 %k, %n
-  br i1 %more, label %join, label %joined
-join:
-  %id = add i64 %k, 1
-  %slot = getelementptr i64, ptr @handles, i64 %id
-  %handle = load i64, ptr %slot
-  %j0 = call i32 @pthread_join(i64 %handle, ptr null)
-  br label %next
-joined:
-  store i64 0, ptr @started
-  store i32 0, ptr @stopping
-  store atomic i32 0, ptr @busy release, align 4
-  br label %out
-out:
-  ret void
-}
-"""
