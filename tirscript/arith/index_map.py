@@ -6,14 +6,16 @@ division and remainder, quotients and remainders of one number give the number b
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tirscript.diagnostics import TirscriptError
 from tirscript.ir.expr import (
     EQ,
     FALSE,
     GE,
-    LE,
     LT,
     NE,
     Add,
@@ -124,8 +126,60 @@ def sides(m: IndexMap, ranges: Mapping[Var, Range]) -> list[tuple[Linear, Linear
     return out
 
 
+class Image:
+    """Where all elements of a constant box go, found by trying."""
+
+    __slots__ = ("bijective", "extents", "injective", "mins")
+
+    def __init__(self, points: list[tuple[int, ...]], dims: int) -> None:
+        self.mins = [min(p[n] for p in points) for n in range(dims)]
+        self.extents = [max(p[n] for p in points) + 1 for n in range(dims)]
+        self.injective = len(set(points)) == len(points)
+        self.bijective = (
+            self.injective and math.prod(self.extents) == len(points) and min(self.mins, default=0) >= 0
+        )
+
+
+def image(m: IndexMap, ranges: Mapping[Var, Range]) -> Image | None:
+    """All elements tried; None where they are too many, or not constant."""
+    count = 1
+    for r in ranges.values():
+        if type(r.min) is not IntImm or type(r.extent) is not IntImm:
+            return None
+        count *= r.extent.value
+    if not 0 < count <= _TRIED:
+        return None
+    try:
+        points = []
+        for at in itertools.product(*[_interval(r) for r in ranges.values()]):
+            values = dict(zip(ranges, at, strict=True))
+            points.append(tuple([evaluate(e, values) for e in m.final_indices]))
+    except CannotEvaluate:
+        return None
+    return Image(points, len(m.final_indices))
+
+
+_TRIED = 1 << 14
+
+
+def _interval(r: Range) -> range:
+    low: Any = r.min
+    extent: Any = r.extent
+    return range(low.value, low.value + extent.value)
+
+
 def map_shape(m: IndexMap, ranges: Mapping[Var, Range]) -> list[Expr]:
     """The extents of the final indices, counted from 0."""
+    try:
+        return _shape(m, ranges)
+    except TirscriptError:
+        tried = image(m, ranges)
+        if tried is None or min(tried.mins, default=0) < 0:
+            raise
+        return [const_int(n, e.dtype) for n, e in zip(tried.extents, m.final_indices, strict=True)]
+
+
+def _shape(m: IndexMap, ranges: Mapping[Var, Range]) -> list[Expr]:
     out: list[Expr] = []
     cx = Analyzer()
     for e, ends in zip(m.final_indices, sides(m, ranges), strict=True):
@@ -198,7 +252,7 @@ def padding(
         if not cx.can_prove(GE(x, low)):
             parts.append(cx.simplify(LT(x, low)))
         if not cx.can_prove(LT(x, end)):
-            parts.append(LE(cx.simplify(end), x))
+            parts.append(GE(x, cx.simplify(end)))
     for y, e in zip(outputs, substituted(m, origin), strict=True):
         again = cx.simplify(_as(e, y.dtype))
         if again is not y and not cx.can_prove(EQ(again, y)):

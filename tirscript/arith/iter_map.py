@@ -253,6 +253,11 @@ def width_of(cx: Analyzer, atom: AtomKey) -> Linear | None:
     """An upper bound of the largest less the smallest value of an atom, in normal form."""
     low, high = cx.atom_interval(atom)
     best = None if low is None or high is None or high - low > 1 << 30 else Linear({}, high - low)
+    if best is not None and isinstance(atom, Atom) and atom[0] is FloorDiv:
+        inside = to_linear(atom.expr.a)  # type: ignore[attr-defined]
+        least, most = (None, None) if inside is None else cx.bounds_of(inside)
+        if least is None or most is None or most - least > 1 << 30:
+            best = None  # the range of the dtype: better a symbolic one
     if best is not None:
         return best
     if isinstance(atom, Var):

@@ -34,7 +34,7 @@ class IndexMap:
     >>> m
     lambda i, j: (i // 4, j, i % 4)
     >>> m.map_shape([14, 8]), m.inverse([16, 8])
-    ([4, 8, 4], lambda axis0, axis1, axis2: (axis0 * 4 + axis2, axis1))
+    ([4, 8, 4], lambda axis0, j, axis2: (axis0 * 4 + axis2, j))
     """
 
     __slots__ = ("final_indices", "initial_indices", "inverse_index_map")
@@ -136,7 +136,7 @@ class IndexMap:
         """The inverse, and the condition that an element of the mapped shape came from nowhere.
 
         >>> IndexMap.from_func(lambda i: [i // 4, i % 4]).non_surjective_inverse([14])
-        (lambda axis0, axis1: (axis0 * T.int64(4) + axis1,), T.int64(14) <= axis0 * T.int64(4) + axis1)
+        (lambda axis0, axis1: (axis0 * T.int64(4) + axis1,), axis0 * T.int64(4) + axis1 >= T.int64(14))
         """
         found: tuple[IndexMap, Expr] | None = hooks.call("index_map_inverse", self, self._ranges(shape))
         if found is None:

@@ -27,6 +27,14 @@ class BadBufferIndex(BadArgument):
     template = "`{argument}` of {primitive} must be a number, a name or a Buffer, {given} was given"
 
 
+class BadBuffer(BadArgument):
+    code = "bad-buffer-index"
+    template = (
+        '`{argument}` of {primitive} must be ("read", number), ("write", number), a name or a Buffer, '
+        "{given} was given"
+    )
+
+
 class NoSuchBuffer(BadValue):
     code = "no-such-buffer"
     template = "block {block} {verb} no buffer {wanted}; it {verb} {known}"
@@ -82,6 +90,28 @@ def region_of(place: StmtSRef, index: Any, argument: str, primitive: str, *, rea
     return number
 
 
+def buffer_of(place: StmtSRef, given: Any, argument: str, primitive: str) -> Buffer:
+    """The buffer that ``("read", 0)``, ``("write", 0)``, a name or a Buffer means among those of a block."""
+    block: Block = place.node.block
+    if isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], str):
+        kind = given[0]
+        if kind in ("read", "write"):
+            number = region_of(place, given[1], argument, primitive, reads=kind == "read")
+            return (block.reads if kind == "read" else block.writes)[number].buffer
+    elif isinstance(given, (str, Buffer)):
+        reads = any(r.buffer is given or r.buffer.name == _name(given) for r in block.reads)
+        writes = any(r.buffer is given or r.buffer.name == _name(given) for r in block.writes)
+        number = region_of(place, given, argument, primitive, reads=reads or not writes)
+        return (block.reads if reads or not writes else block.writes)[number].buffer
+    raise BadBuffer(
+        place.home, at=[(place, None)], argument=argument, primitive=primitive, given=a_kind(given)
+    )
+
+
+def _name(given: str | Buffer) -> str:
+    return given if isinstance(given, str) else given.name
+
+
 def check_scope(place: StmtSRef, scope: Any, primitive: str) -> str:
     """A storage scope."""
     if not isinstance(scope, str):
@@ -135,5 +165,5 @@ def other_views(block: Block, buffer: Buffer) -> list[Buffer]:
 
 
 __all__ = [
-    "allocation_of", "check_scope", "in_scope", "other_views", "refuse_root", "region_of",
+    "allocation_of", "buffer_of", "check_scope", "in_scope", "other_views", "refuse_root", "region_of",
 ]  # fmt: skip

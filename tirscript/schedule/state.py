@@ -233,10 +233,23 @@ class ScheduleState:
         if type(new) is For and type(old) is For and new.body is old.body and new.loop_var is old.loop_var:
             place.node = new  # only the header changed
             return
+        if (
+            type(new) is BlockRealize
+            and type(old) is BlockRealize
+            and new.block.body is old.block.body
+            and block_token(new.block.label) is block_token(old.block.label)
+        ):
+            place.node = new
+            return
         _patch(index, new, parent, slot, home, old if gone is None else None)
         if gone:
             for token in gone:
                 del index[token]
+
+    def replace_function(self, home: FunctionState, func: PrimFunc) -> None:
+        """Put another function in place, its parameters too; the index is built again."""
+        self.log.append((home, home.func))
+        home.restore(func)
 
     def _drop_facts(self, home: FunctionState, place: StmtSRef) -> None:
         facts = home.facts

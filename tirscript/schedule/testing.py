@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from tirscript.ir.buffer import make_buffer, point
@@ -123,7 +124,8 @@ def verify_trace_roundtrip(
     assert_structural_equal(new.mod, sch.mod)
     if "python" in formats:
         new = _fresh(sch, mod, debug_mask)
-        exec("\n".join(trace.as_python()), {"sch": new})
+        script = importlib.import_module("tirscript.script.tir")
+        exec("\n".join(trace.as_python()), {"sch": new, "T": script})
         assert_structural_equal(new.mod, sch.mod)
     if "json" in formats:
         import json

@@ -120,6 +120,11 @@ _DEFAULTS: dict[str, Any] = {
     "disable_predication": False,
     "func_name": None,
     "consumer_blocks": None,
+    "preserve_unit_loops": False,
+    "index": -1,
+    "pad_value": None,
+    "assume_injective_transform": False,
+    "cse_thresh": 0,
 }
 
 
@@ -296,7 +301,7 @@ def _call(sch: Schedule, kind: InstructionKind, args: list[Any]) -> Any:
     method = getattr(sch, kind.method)
     if kind.variadic:
         return method(*args[0], **dict(zip(kind.params[1:], args[1:], strict=True)))
-    return method(*args)
+    return method(**dict(zip(kind.params, args, strict=True)))
 
 
 def _flat(values: Any) -> Iterator[Any]:
@@ -339,7 +344,8 @@ class _Names:
             return [self.json(v) for v in value]
         if isinstance(value, dict):
             return {self.json(k): self.json(v) for k, v in value.items()}
-        value = plain(value)
+        written = getattr(value, "as_json", None)
+        value = self.json(written()) if written is not None else plain(value)
         return json.dumps(value) if isinstance(value, str) else value
 
 

@@ -73,9 +73,9 @@ def tvm_access_ptr(ptype: Any, data: Any, offset: Any, extent: Any, rw_mask: Any
     return ops.call("tvm_access_ptr", said, _argument(data), offset, extent, rw_mask)
 
 
-def undef() -> Expr:
+def undef(dtype: str = "int32") -> Expr:
     """A value that is not said."""
-    return nodes.Call("int32", "undef", ())
+    return nodes.Call(read_dtype(dtype), "undef", ())
 
 
 def assume(cond: Any) -> Expr:

@@ -271,6 +271,8 @@ def _call(p: Printer, e: Call, outer: int) -> str:
     if op in _DTYPE_FIRST:
         dtype = quote(e.dtype)
         return f"T.{op}({dtype}, {shown})" if args else f"T.{op}({dtype})"
+    if op == "undef" and e.dtype != "int32":
+        return f"T.undef(dtype={quote(e.dtype)})"
     if op == "tvm_struct_get":
         return f"T.{op}({shown}, {quote(e.dtype)})"
     if op not in OPS:

@@ -1,0 +1,35 @@
+"""Layouts of buffers and of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.index_map import IndexMap
+
+from ..index_maps import held
+from ..primitives import transform_layout
+from ..refs import BlockRV
+from .base import Primitives
+
+BufferArgument = tuple[str, int] | str | Buffer
+MapArgument = IndexMap | Callable[..., Any]
+
+
+class Layout(Primitives):
+    """Layouts of buffers and of blocks."""
+
+    def transform_layout(
+        self,
+        block: BlockRV | str,
+        buffer: BufferArgument,
+        index_map: MapArgument,
+        pad_value: Any = None,
+        *,
+        assume_injective_transform: bool = False,
+    ) -> None:
+        """Keep a buffer in another layout; see ``primitives.transform_layout``."""
+        given = tuple(buffer) if isinstance(buffer, list) else buffer
+        args = (block, given, held(index_map), held(pad_value), assume_injective_transform)
+        self._apply(transform_layout.KIND, args)
