@@ -80,7 +80,7 @@ def test_verify_well_formed() -> None:
         (lambda: tvm.tir.TensorIntrin.register("dot", None, None), "tir.TensorIntrin.register"),
         (lambda: tvm.tir.analysis.calculate_workspace_bytes, "tir.analysis.calculate_workspace_bytes"),
         (lambda: tvm.transform.PassContext(), "tirscript.transform.PassContext"),
-        (lambda: tvm.te.placeholder((4,)), "tirscript.te.placeholder"),
+        (lambda: tvm.relax.Function(), "tirscript.relax.Function"),
     ],
 )
 def test_absent_names_say_so(use: object, name: str) -> None:
