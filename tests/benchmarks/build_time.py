@@ -20,8 +20,9 @@ GOAL = 1.0
 
 
 def ours() -> Callable[[], Any]:
-    import tirscript as ts
     from compile_time import MM_RELU
+
+    import tirscript as ts
 
     module = ts.parse(MM_RELU.format(marker="", alloc="alloc_buffer", block="block"))
     return lambda: ts.build(module, "llvm")
@@ -71,7 +72,7 @@ def main() -> int:
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": paths},
-        )  # fmt: skip
+        )
         for who, python in (("ours", sys.executable), ("theirs", peer))
     }
     found: dict[str, list[float]] = {who: [] for who in running}
