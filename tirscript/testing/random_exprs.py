@@ -46,8 +46,8 @@ from tirscript.ir.expr import (
 INTS = ("int32", "int64", "int8", "uint8", "int16", "uint32", "uint64", "uint16")
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 # What the native back end runs, bit for bit like the python target.
-NATIVE = ("float32", "float64", *INTS, "bool")
-EVERY = (*NATIVE, "float16", "bfloat16", "int4", "uint4", "float8_e4m3fn", "float8_e5m2")
+NATIVE = ("float32", "float64", *INTS, "bool", "float16", "bfloat16", "int4", "uint4")
+EVERY = (*NATIVE, "float8_e4m3fn", "float8_e5m2")
 SPECIAL_FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e-05, 0.1, 1e16, math.inf, -math.inf, math.nan)
 MATH = (
     "exp", "exp2", "exp10", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",

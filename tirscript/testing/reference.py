@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -132,6 +133,40 @@ def aligned(a: Any, align: int) -> Any:
     return out
 
 
+def extreme_inputs(program: PrimFunc | IRModule, seed: int = 0, **options: Any) -> list[Any]:
+    """As ``random_inputs``, of values at the ends of each dtype: the least and the largest, zeros of both
+    signs, infinities and nans, the smallest that are not zero."""
+    given = random_inputs(program, seed, **options)
+    rng = np.random.default_rng(seed + 1)
+    function = entry_function(program, options.get("name"))
+    for p, a in zip(function.params, given, strict=True):
+        if isinstance(a, np.ndarray) and p in function.buffer_map and a.size:
+            chosen = _extremes(dt.info(function.buffer_map[p].dtype).base)
+            if chosen:
+                for index in np.ndindex(a.shape):
+                    a[index] = chosen[int(rng.integers(0, len(chosen)))]
+    return given
+
+
+def _extremes(dtype: str) -> list[Any]:
+    d = dt.info(dtype)
+    if d.is_int:
+        low, high = dt.bounds(dtype)
+        near = [low, low + 1, high - 1, high, 0, 1, 2, 3, -1, -2, -3, d.bits - 1, d.bits, high // 2]
+        return [v for v in near if low <= v <= high]
+    if not d.is_float:
+        return [False, True] if d.code == "bool" else []
+    from .numbers import FORMATS
+
+    f = FORMATS.get(dtype)
+    if f is None:
+        return []
+    least = math.ldexp(1.0, f.least)
+    tiny = math.ldexp(1.0, f.least - f.precision + 1)
+    sizes = [0.0, tiny, least, least - tiny, 1.0, 1.0 + math.ldexp(1.0, 1 - f.precision), 1.5, 2.5, f.top]
+    return [*sizes, *[-v for v in sizes], math.nan, *([math.inf, -math.inf] if math.isinf(f.beyond) else [])]
+
+
 def _numbers(
     dtype: str,
     shape: tuple[int, ...],
@@ -157,9 +192,17 @@ def _numbers(
 def run_program(
     program: PrimFunc | IRModule, target: str, inputs: Sequence[Any], name: str | None = None
 ) -> list[Any]:
-    """Build for ``target`` and call with copies of the inputs: the arrays afterwards, then the result."""
+    """Build for ``target`` and call with copies of the inputs: the arrays afterwards, then the result.
+
+    The target ``"meaning"`` is the interpreter that shares nothing with the code generators.
+    """
     from tirscript.driver import build
 
+    if target == "meaning":
+        from .meaning import interpret
+
+        given = [_copy(a) for a in inputs]
+        return [*given, interpret(program, given, name)]
     module = build(program, target)
     function = module[name] if name is not None else module[module.entry_name]
     copies = [_copy(a) for a in inputs]

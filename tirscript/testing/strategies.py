@@ -90,7 +90,7 @@ class Programs(Expressions):
     def shape(self) -> tuple[Expr, ...]:
         return tuple([self.extent() for _ in range(self.pick((1, 2, 1, 2, 3, 0)))])
 
-    def buffer(self, name: str, *, scope: str = "global") -> Buffer:
+    def buffer(self, name: str, *, scope: str = "global", strided: bool = False) -> Buffer:
         shape = self.shape()
         fields: dict[str, Any] = {}
         if not self.executable:
@@ -100,6 +100,12 @@ class Programs(Expressions):
                 fields["offset_factor"] = self.pick((1, 4, 16))
             if shape and self.chance(10):
                 fields["strides"] = tuple([const_int(self.number(1, 64)) for _ in shape])
+        elif strided and shape and self.chance(12):
+            step, strides = self.pick((1, 2, 3)), []
+            for n in reversed(shape):
+                strides.append(const_int(step))
+                step = step * n.value + self.number(0, 2)  # type: ignore[attr-defined]
+            fields["strides"] = tuple(reversed(strides))
         dtype = self.pick(NATIVE if self.executable else EVERY)
         return make_buffer(self.name(name), shape, dtype, scope=scope, **fields)
 
@@ -116,7 +122,7 @@ class Programs(Expressions):
         if self.symbolic and self.chance(40):
             size = Var(self.name("n"), "int32", True)
         for i in range(self.number(1, 4)):
-            b = self.buffer("ABCD"[i])
+            b = self.buffer("ABCD"[i], strided=True)
             if size is not None and b.shape and not b.strides and self.chance(60):
                 b = b.replace(shape=(size, *b.shape[1:]))
             handle = Var(f"{b.name}_handle", "handle", False)
@@ -211,8 +217,8 @@ class Programs(Expressions):
         b = self.pick(targets)
         last = b.shape[-1] if b.shape else None
         lanes = 1
-        if isinstance(last, IntImm) and last.value >= 4 and self.chance(15):
-            lanes = 4
+        if isinstance(last, IntImm) and last.value >= 2 and self.chance(20):
+            lanes = self.pick([n for n in (4, 2, 3, 8, 5, 7) if n <= last.value])
         if lanes == 1:
             indices = tuple([self.index(n) for n in b.shape])
         else:
@@ -240,7 +246,7 @@ class Programs(Expressions):
             ("serial", "serial", "serial", "unrolled", "parallel", "vectorized", "thread_binding")
         )
         low = self.number(0, 2) if self.chance(25) else 0
-        extent = self.pick((4, 3, 8, 1, 2, 0 if not self.executable else 5))
+        extent = self.pick((4, 3, 8, 1, 2, 5, 0))
         thread = ""
         if kind == "thread_binding":
             if self.executable:
@@ -248,7 +254,7 @@ class Programs(Expressions):
             else:
                 thread = self.pick(("threadIdx.x", "blockIdx.y", "vthread.z"))
         if kind == "vectorized" and self.executable:
-            extent = self.pick((4, 8, 2))
+            extent = self.pick((4, 8, 2, 3, 5, 7))
         step = const_int(2) if kind == "serial" and self.chance(10) else None
         bound: tuple[Expr, Expr] = (const_int(low), const_int(extent))
         triangular = [v for v, lo, hi in self.scope.ints if lo >= 0 and hi <= 16 and v.dtype == "int32"]
@@ -498,7 +504,7 @@ class Programs(Expressions):
         own = [a for a, _ in axes if a.kind == "spatial"]
         for b in targets:
             sizes = [n.value if isinstance(n, IntImm) else 3 for n in b.shape]
-            tops = [a.dom.min.value + a.dom.extent.value for a in own]  # type: ignore[union-attr,attr-defined]
+            tops = [a.dom.min.value + a.dom.extent.value for a in own]  # type: ignore[union-attr]
             if len(sizes) >= len(own) and all(t <= n for t, n in zip(tops, sizes, strict=False)):
                 rest = [const_int(self.number(0, n - 1)) for n in sizes[len(own) :]]
                 cell: tuple[Expr, ...] = (*[a.var for a in own], *rest)
