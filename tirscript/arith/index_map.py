@@ -126,6 +126,58 @@ def sides(m: IndexMap, ranges: Mapping[Var, Range]) -> list[tuple[Linear, Linear
     return out
 
 
+def digits_shape(m: IndexMap, ranges: Mapping[Var, Range]) -> list[Expr] | None:
+    """The quick answer for a map whose indices are digits of the initial ones (``i``, ``i // 4``, ``i % 4``,
+    ``i // 4 % 8``), counted from 0 over constant extents: its shape where it is bijective, else None."""
+    found: dict[Var, list[tuple[int, int, int]]] = {v: [] for v in ranges}
+    for n, e in enumerate(m.final_indices):
+        digit = _digit(e)
+        if digit is None or digit[0] not in found:
+            return None
+        found[digit[0]].append((digit[1], digit[2], n))
+    shape: list[Any] = [None] * len(m.final_indices)
+    for v, r in ranges.items():
+        low, extent = r.min, r.extent
+        if type(low) is not IntImm or low.value != 0:
+            return None
+        digits = sorted(found[v])
+        if len(digits) == 1 and digits[0][:2] == (1, 0):
+            shape[digits[0][2]] = extent
+            continue
+        if type(extent) is not IntImm:
+            return None
+        size = extent.value
+        at = 1
+        for start, end, n in digits:
+            end = end or size
+            if start != at or end % start or size % start or end > size:
+                return None
+            shape[n] = const_int(end // start, extent.dtype)
+            at = end
+        if at != size:
+            return None
+    return shape
+
+
+def _digit(e: Any) -> tuple[Var, int, int] | None:
+    """The variable, and where its digits start and end; 0 for no end."""
+    if type(e) is Var:
+        return e, 1, 0
+    width = 0
+    if type(e) is FloorMod:
+        if type(e.b) is not IntImm or e.b.value <= 0:
+            return None
+        width = e.b.value
+        e = e.a
+    start = 1
+    if type(e) is FloorDiv:
+        if type(e.b) is not IntImm or e.b.value <= 0:
+            return None
+        start = e.b.value
+        e = e.a
+    return (e, start, start * width) if type(e) is Var else None
+
+
 class Image:
     """Where all elements of a constant box go, found by trying."""
 

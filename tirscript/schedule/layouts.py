@@ -39,13 +39,19 @@ class UsedOtherwise(Refusal):
 class Relayout:
     """Rewrites statements so that they use ``new`` where they used ``old``, with mapped indices."""
 
-    def __init__(self, place: StmtSRef, old: Buffer, new: Buffer, index_map: IndexMap) -> None:
+    def __init__(
+        self, place: StmtSRef, old: Buffer, new: Buffer, index_map: IndexMap, digits: bool = False
+    ) -> None:
+        """``digits``: the map takes whole indices apart into digits, which leaves nothing to simplify."""
         self.place = place
         self.old = old
         self.new = new
         self.map = index_map
         self.plain = all(type(e) is Var or type(e) is IntImm for e in index_map.final_indices)
+        self.digits = digits
         self.cx = Analyzer()
+        self.ranges: dict[Var, Range] = {}
+        self.told: set[Var] = set()
         self.known: dict[tuple[int, ...], tuple[Expr, ...]] = {}
         self.kept: list[Any] = []  # keeps the keys of `known` alive
         self.blocks: list[tuple[Block, Block]] = []  # the blocks that changed, before and after
@@ -60,11 +66,31 @@ class Relayout:
                     self.refuse("by vectors of indices")
             m = self.map
             out = substituted(m, dict(zip(m.initial_indices, indices, strict=True)))
-            if not self.plain:
-                out = [self.cx.simplify(e) for e in out]
+            if not self.plain and not (self.digits and self.whole(indices)):
+                out = self.simplified(out)
             found = self.known[key] = tuple(out)
             self.kept.append(indices)
         return found
+
+    def whole(self, indices: tuple[Expr, ...]) -> bool:
+        """Whether each index is a variable that runs over the whole dimension."""
+        for i, n in zip(indices, self.old.shape, strict=True):
+            r = self.ranges.get(i) if type(i) is Var else None
+            if r is None or type(r.min) is not IntImm or r.min.value != 0:
+                return False
+            extent = r.extent
+            if extent is not n and not (
+                type(extent) is IntImm and type(n) is IntImm and extent.value == n.value
+            ):
+                return False
+        return True
+
+    def simplified(self, exprs: list[Expr]) -> list[Expr]:
+        for v, r in self.ranges.items():
+            if v not in self.told:
+                self.told.add(v)
+                self.cx.bind(v, r)
+        return [self.cx.simplify(e) for e in exprs]
 
     def refuse(self, how: str) -> None:
         raise UsedOtherwise(self.place.home, at=[(self.place, None)], buffer=self.old, how=how)
@@ -88,7 +114,7 @@ class Relayout:
         if t is For:
             if self.old.data not in free_vars(n):
                 return n
-            self.cx.bind(n.loop_var, Range(n.min, n.extent))
+            self.ranges[n.loop_var] = Range(n.min, n.extent)
             return n.map_children(self.node)
         if t is BlockRealize:
             values = tuple([self.node(v) for v in n.iter_values])
@@ -121,7 +147,7 @@ class Relayout:
                 self.refuse(f'with the alignment that block "{b.name}" asks for')
         for iv in b.iter_vars:
             if iv.dom is not None:
-                self.cx.bind(iv.var, iv.dom)
+                self.ranges[iv.var] = iv.dom
         body = self.node(b.body)
         init = None if b.init is None else self.node(b.init)
         reads, writes = self.regions(b, body, init)

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tirscript.arith.index_map import image, inverse, map_shape, substituted
+from tirscript.arith.index_map import digits_shape, image, inverse, map_shape, substituted
 from tirscript.arith.linear import ConstantRange
 from tirscript.diagnostics import TirscriptError
 from tirscript.ir.buffer import Buffer
@@ -134,7 +134,7 @@ def check(
         raise StridedBuffer(place.home, at=at, buffer=old)
     dtype = "int64" if any(n.dtype == "int64" for n in old.shape) else default_dtype(place)
     m = index_map_of(place, index_map, len(old.shape), dtype, "index_map", "transform_layout")
-    new, back = _new_buffer(place, old, m, bool(assume_injective_transform))
+    new, back, digits = _new_buffer(place, old, m, bool(assume_injective_transform))
     padding: Padding | None = None
     if back is not None and back[1] is not FALSE:
         if pad_value is None:
@@ -145,7 +145,7 @@ def check(
         _pad_value(place, pad_value, old, [Var(f"axis{n}") for n in range(len(new.shape))])
     if param is not None:
         _check_shapes(place, old, new)
-    change = Relayout(place, old, new, m)
+    change = Relayout(place, old, new, m, digits)
     body: Stmt = change.node(home.node)
     if padding is not None:
         body = with_padding(home, body, change, padding, param is not None)
@@ -163,37 +163,35 @@ def _root(place: StmtSRef) -> StmtSRef:
 
 def _new_buffer(
     place: StmtSRef, old: Buffer, m: IndexMap, assumed: bool
-) -> tuple[Buffer, tuple[IndexMap, Expr] | None]:
-    """The buffer to be, and the inverse of the map with where there is padding."""
+) -> tuple[Buffer, tuple[IndexMap, Expr] | None, bool]:
+    """The buffer to be, the inverse of the map with where there is padding, and whether the map is known
+    to be bijective because it takes indices apart into digits."""
     ranges = shape_ranges(m, old)
     back: tuple[IndexMap, Expr] | None = None
+    shape = digits_shape(m, ranges)
+    if shape is not None:
+        return old.replace(shape=tuple(shape), axis_separators=()), None, True
     try:
-        if not assumed and not _permutes(m):
+        if not assumed:
             back = inverse(m, ranges)
         shape = map_shape(m, ranges)
     except (TirscriptError, ConstantRange) as error:
         what = error.message if isinstance(error, TirscriptError) else "its shape is too large for the dtype"
         raise UnknownShape(place.home, at=[(place, None)], buffer=old, index_map=repr(m), what=what) from None
-    if back is None and not assumed and not _permutes(m) and not _tried(m, ranges):
+    if back is None and not assumed and not _tried(m, ranges):
         raise NotInjective(
             place.home, at=[(place, None)], buffer=old, index_map=repr(m), shape=list(old.shape)
         )
     extents = tuple(
         [n.replace(dtype=old.shape[0].dtype) if type(n) is IntImm and old.shape else n for n in shape]
     )
-    return old.replace(shape=extents, axis_separators=()), back
+    return old.replace(shape=extents, axis_separators=()), back, False
 
 
 def _tried(m: IndexMap, ranges: Any) -> bool:
     """Whether a map of a small constant shape is bijective, tried with every index."""
     found = image(m, ranges)
     return found is not None and found.bijective
-
-
-def _permutes(m: IndexMap) -> bool:
-    """Whether the map only changes the order of the indices."""
-    final = m.final_indices
-    return len(final) == len(m.initial_indices) and set(final) == set(m.initial_indices)
 
 
 def _pad_value(place: StmtSRef, given: Any, old: Buffer, axes: Any) -> Expr:
