@@ -40,8 +40,9 @@ from tirscript.ir.stmt import Evaluate
 from tirscript.ir.visitor import substitute, walk
 
 from .access import Access
+from .enumeration import Pairs, TooLarge
 from .region import Axis, axis_ends, nonnegative
-from .solve import BUDGET, OutOfBudget, System
+from .solve import BUDGET, SMALL_BUDGET, OutOfBudget, System
 
 Interval = tuple[int | None, int | None]
 
@@ -114,6 +115,7 @@ class Unknown:
 
 
 Answer = Witness | Unknown | None
+LARGE = "too large for the test"
 NO_RANGES: Mapping[Var, Interval] = {}
 _NOWHERE = make_buffer("nowhere", ())
 _NO_STMT = Evaluate(const_int(0))
@@ -171,7 +173,8 @@ class Question:
         self.bounded: set[Any] = set()
         self.intervals: dict[Any, Interval] = {}  # of variables of the system, for bounds of quotients
         self.dropped: Access | None = None  # an access of which something could not be used
-        self.possible = True
+        self.extra = extra
+        self.pairs: Pairs | None = None
         cx: Analyzer | None = None
         for copy in (self.a, self.b):
             for axis in copy.axes:
@@ -343,13 +346,26 @@ class Question:
         """Whether there is a solution in which the instances are in the order."""
         system = self.system.copy()
         order(system, self.a, self.b)
+        if self.dropped is None and self.pairs is None:
+            self.pairs = Pairs(self.a, self.b, self.ranges, self.intervals, self.extra)
+        if self.pairs is None or not self.pairs.few:
+            return self._solved(system, BUDGET, asked, reduction)
+        answer = self._solved(system, SMALL_BUDGET, asked, reduction)
+        if type(answer) is not Unknown:
+            return answer
+        # What the system does not decide, or not soon, a small box does.
         try:
-            found = system.solve(BUDGET)
+            found = self.pairs.first(order)
+        except (TooLarge, CannotEvaluate):
+            return self._solved(system, BUDGET, asked, reduction) if answer.reason == LARGE else answer
+        return None if found is None else self._checked(found, asked, reduction)
+
+    def _solved(self, system: System, budget: int, asked: Sequence[Var], reduction: bool) -> Answer:
+        try:
+            found = system.solve(budget)
         except OutOfBudget:
-            return Unknown(self.a.access, "too large for the test")
-        if found is None:
-            return None
-        return self._checked(found, asked, reduction)
+            return Unknown(self.a.access, LARGE)
+        return None if found is None else self._checked(found, asked, reduction)
 
     def _checked(self, found: Mapping[Any, int], asked: Sequence[Var], reduction: bool) -> Answer:
         if self.dropped is not None:

@@ -11,8 +11,10 @@ from typing import Any
 
 Terms = dict[Any, int]
 
-# Steps (combinations of two constraints, nodes of the search) before the answer is "not known".
-BUDGET = 4000
+# Steps (combinations of two constraints, rounds of the search) before the answer is "not known": about 5 ms.
+BUDGET = 500
+# What is spent before a small box of iterations is looked through instead.
+SMALL_BUDGET = 200
 
 
 class OutOfBudget(Exception):
@@ -147,36 +149,38 @@ class System:
 
     # ---- inequalities
 
-    def _eliminate(self, rows: list[Row]) -> dict[Any, int]:
-        rows = _strongest(rows)
+    def _eliminate(self, given: list[Row]) -> dict[Any, int]:
+        rows = _Rows()
+        for r in given:
+            rows.add(r.terms, r.const)
         removed: list[tuple[Any, list[Row], list[Row]]] = []
-        start = rows
-        while rows:
-            counts: dict[Any, list[int]] = {}
-            for r in rows:
-                for v, k in r.terms.items():
-                    c = counts.setdefault(v, [0, 0, 1])
-                    c[k < 0] += 1
-                    if abs(k) > c[2]:
-                        c[2] = abs(k)
-            var = min(counts, key=lambda v: (counts[v][0] * counts[v][1], counts[v][2]))
-            lower = [r for r in rows if r.terms.get(var, 0) > 0]
-            upper = [r for r in rows if r.terms.get(var, 0) < 0]
-            rest = [r for r in rows if not r.terms.get(var, 0)]
+        start = list(rows.best.values())
+        while rows.best:
+            var = rows.cheapest()
+            lower: list[Row] = []
+            upper: list[Row] = []
+            rest: dict[Any, Row] = {}
+            for key, r in rows.best.items():
+                k = r.terms.get(var)
+                if k is None:
+                    rest[key] = r
+                else:
+                    (lower if k > 0 else upper).append(r)
             self._spend(len(lower) * len(upper) + 1)
+            rows.best = rest
             for a in lower:
                 x = a.terms[var]
                 for b in upper:
                     y = -b.terms[var]
-                    terms = {v: k * y for v, k in a.terms.items() if v != var}
+                    terms = dict(a.terms) if y == 1 else {v: k * y for v, k in a.terms.items()}
                     for v, k in b.terms.items():
-                        if v != var:
-                            terms[v] = terms.get(v, 0) + k * x
-                    made = tightened(terms, a.const * y + b.const * x)
-                    if made is not None:
-                        rest.append(made)
+                        new = terms.get(v, 0) + k * x
+                        if new:
+                            terms[v] = new
+                        else:
+                            del terms[v]
+                    rows.add(terms, a.const * y + b.const * x)
             removed.append((var, lower, upper))
-            rows = _strongest(rest)
         values: dict[Any, int] = {}
         for var, lower, upper in reversed(removed):
             low = high = None
@@ -284,16 +288,75 @@ def _smallest(low: int | None, high: int | None) -> int:
     return 0
 
 
-def _strongest(rows: list[Row]) -> list[Row]:
-    """One row for each set of terms; opposite ones are held against each other."""
-    best: dict[Any, Row] = {}
-    for r in rows:
-        key = frozenset(r.terms.items())
-        have = best.get(key)
-        if have is None or r.const < have.const:
-            best[key] = r
-    for key, r in best.items():
-        opposite = best.get(frozenset([(v, -k) for v, k in key]))
-        if opposite is not None and opposite.const + r.const < 0:
+class _Rows:
+    """The inequalities, one for each set of terms, the strongest; what the bounds of single variables imply
+    is left out."""
+
+    __slots__ = ("best", "bounds")
+
+    def __init__(self) -> None:
+        self.best: dict[Any, Row] = {}
+        self.bounds: dict[Any, list[int | None]] = {}
+
+    def add(self, terms: Terms, const: int) -> None:
+        """``terms`` without zeros, no longer used by the caller.  Raises Infeasible."""
+        if not terms:
+            if const < 0:
+                raise Infeasible
+            return
+        bounds = self.bounds
+        if len(terms) == 1:
+            ((var, k),) = terms.items()
+            if k > 0:
+                k, const = 1, const // k
+            else:
+                k, const = -1, const // -k
+            terms = {var: k}
+            ends = bounds.setdefault(var, [None, None])
+            have = ends[k < 0]
+            if have is not None and (have >= -const if k > 0 else have <= const):
+                return
+            ends[k < 0] = -const if k > 0 else const
+            low, high = ends
+            if low is not None and high is not None and low > high:
+                raise Infeasible
+            self.best[(var, k)] = Row(terms, const)
+            return
+        g = gcd(*terms.values())
+        if g > 1:
+            terms, const = {v: k // g for v, k in terms.items()}, const // g
+        least: int | None = const
+        most: int | None = const
+        for v, k in terms.items():
+            found = bounds.get(v)
+            if found is None:
+                least = most = None
+                break
+            low, high = found if k > 0 else (found[1], found[0])
+            least = None if least is None or low is None else least + k * low
+            most = None if most is None or high is None else most + k * high
+        if least is not None and least >= 0:
+            return
+        if most is not None and most < 0:
             raise Infeasible
-    return list(best.values())
+        key = frozenset(terms.items())
+        have_row = self.best.get(key)
+        if have_row is not None and have_row.const <= const:
+            return
+        opposite = self.best.get(frozenset([(v, -k) for v, k in key]))
+        if opposite is not None and opposite.const + const < 0:
+            raise Infeasible
+        self.best[key] = Row(terms, const)
+
+    def cheapest(self) -> Any:
+        """The variable whose elimination makes the fewest rows."""
+        counts: dict[Any, list[int]] = {}
+        for r in self.best.values():
+            for v, k in r.terms.items():
+                c = counts.get(v)
+                if c is None:
+                    c = counts[v] = [0, 0, 1]
+                c[k < 0] += 1
+                if k > c[2] or -k > c[2]:
+                    c[2] = abs(k)
+        return min(counts, key=lambda v: (counts[v][0] * counts[v][1], counts[v][2]))
