@@ -60,7 +60,7 @@ _MATH = {
     "sqrt": "The square root.", "rsqrt": "1 / sqrt(x).", "sigmoid": "1 / (1 + exp(-x)).",
     "erf": "The error function.",
     "floor": "The largest whole number not above x.", "ceil": "The smallest whole number not below x.",
-    "round": "The nearest whole number, ties away from zero.",
+    "round": "The nearest whole number, ties to even.",
     "nearbyint": "The nearest whole number, ties to even.", "trunc": "The whole part, toward zero.",
     "isnan": "Whether x is no number.", "isinf": "Whether x is infinite.", "isfinite": "Whether x is finite.",
 }  # fmt: skip

@@ -1389,7 +1389,7 @@ def ret(value: _Any = None) -> _Expr:
     """Leave the function with this value."""
     ...
 def round(x: _Any) -> _Expr:
-    """The nearest whole number, ties away from zero."""
+    """The nearest whole number, ties to even."""
     ...
 def rsqrt(x: _Any) -> _Expr:
     """1 / sqrt(x)."""
@@ -1868,7 +1868,7 @@ class uint8x8(_Expr):
     """
     def __init__(self, expr: _Any = None, is_size_var: _builtins.bool = False) -> None: ...
     def __class_getitem__(cls, item: _Any) -> _Any: ...
-def undef() -> _Expr:
+def undef(dtype: str = 'int32') -> _Expr:
     """A value that is not said."""
     ...
 def unroll(start: _Any, stop: _Any = None, *, annotations: dict[str, _Any] | None = None, step: _Any = None) -> _Any:

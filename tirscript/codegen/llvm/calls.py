@@ -48,6 +48,8 @@ def _narrow_function(f: FunctionEmitter, op: str, base: str, e: Call) -> Value:
     args = [as_data(f, f.expr(a), base) if parts(a.dtype)[0] in FLOATS else f.expr(a) for a in e.args]
     if op == "fma":
         return narrow.fused(f, args, base)
+    if op == "nextafter":
+        return narrow.neighbour(f, *args)
     v = mathematics.call(f, op, "float32", [narrow.wide(a) if a.base in NARROW else a for a in args])
     return v if v.base == "bool" else narrow.rounded(f, v, base)
 

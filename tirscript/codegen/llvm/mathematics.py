@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from tirscript.diagnostics import NotYetError
 
-from . import floats, integers
+from . import floats, integers, polynomials
 from .casts import as_data
 from .values import BITS, FLOATS, SIGNED, Value, constant, llvm_type
 
@@ -43,6 +43,8 @@ def call(b: FunctionEmitter, op: str, base: str, args: list[Value]) -> Value:
     args = [as_data(b, v, base) for v in args]
     if op in INTRINSICS:
         return intrinsic(b, INTRINSICS[op], args)
+    if own(b, op, base):
+        return polynomial(b, op, args)
     if op in LIBM:
         return libm(b, op, args)
     raise NotYetError(f"the function `{op}` is not supported yet", code="math")
@@ -52,6 +54,26 @@ def intrinsic(b: FunctionEmitter, name: str, args: list[Value]) -> Value:
     lanes = max(v.lanes for v in args)
     args = [b.broadcast(v, lanes) for v in args]
     return Value(integers.intrinsic(b, f"llvm.{name}", args[0], *args), args[0].base, lanes)
+
+
+def own(b: FunctionEmitter, op: str, base: str) -> bool:
+    """Whether a formula of ours is wanted, and there is one."""
+    return b.module.options.vector_math and polynomials.available(op, base)
+
+
+def polynomial(b: FunctionEmitter, op: str, args: list[Value]) -> Value:
+    """A function by a formula of ours, on scalars as on vectors."""
+    lanes = max(v.lanes for v in args)
+    base = args[0].base
+    made = polynomials.function(op, base, lanes)
+    b.module.helper(made.name, lambda: made.text)
+    for name, text in made.outside.items():
+        if name[0] == "@":
+            b.module.helper(name, partial(str, text))
+        else:
+            b.module.declare(name, text)
+    shown = ", ".join(b.broadcast(v, lanes).typed for v in args)
+    return Value(b.ins(f"call {llvm_type(base, lanes)} {made.name}({shown})"), base, lanes)
 
 
 def libm(b: FunctionEmitter, op: str, args: list[Value]) -> Value:
@@ -145,14 +167,20 @@ def _join(b: FunctionEmitter, pieces: list[str], base: str, width: int, lanes: i
 
 
 def _rsqrt(b: FunctionEmitter, base: str, args: list[Value]) -> Value:
+    args = [as_data(b, v, base) for v in args]
     root = intrinsic(b, "sqrt", args)
     return floats.arithmetic(b, "fdiv", constant(1.0, base, root.lanes), root)
 
 
 def _sigmoid(b: FunctionEmitter, base: str, args: list[Value]) -> Value:
-    power = libm(b, "exp", [floats.negate(b, args[0])])
-    one = constant(1.0, base, power.lanes)
-    return floats.arithmetic(b, "fdiv", one, floats.arithmetic(b, "fadd", one, power))
+    v = as_data(b, args[0], base)
+    if own(b, "sigmoid", base):
+        return polynomial(b, "sigmoid", [v])
+    # The power that does not overflow.
+    power = libm(b, "exp", [floats.negate(b, intrinsic(b, "fabs", [v]))])
+    one, zero = constant(1.0, base, power.lanes), constant(0.0, base, power.lanes)
+    top = b.select(b.compare("fcmp olt", v, zero), power, one)
+    return floats.arithmetic(b, "fdiv", top, floats.arithmetic(b, "fadd", one, power))
 
 
 def _abs(b: FunctionEmitter, base: str, args: list[Value]) -> Value:
@@ -172,6 +200,8 @@ def _ldexp(b: FunctionEmitter, base: str, args: list[Value]) -> Value:
     clamped = integers.minimum(b, clamped, b.const_like(100_000, clamped))
     narrow = integers.to_data(b, clamped, "int32")
     x, n = b.same_lanes(as_data(b, args[0], base), narrow)
+    if own(b, "ldexp", base):
+        return polynomial(b, "ldexp", [x, n])
     name = "ldexpf" if base == "float32" else "ldexp"
     b.module.declare(name, f"declare {ty} @{name}({ty}, i32) nounwind memory(none)")
 
@@ -208,7 +238,7 @@ def _clz(b: FunctionEmitter, base: str, args: list[Value]) -> Value:
 def _pow(b: FunctionEmitter, base: str, args: list[Value]) -> Value:
     args = [as_data(b, v, base) for v in args]
     if base in FLOATS:
-        return libm(b, "pow", args)
+        return polynomial(b, "pow", args) if own(b, "pow", base) else libm(b, "pow", args)
     ty = llvm_type(base)
     name = f"@ts.helper.pow.{base}"
     b.module.helper(name, lambda: _integer_power(name, ty, base in SIGNED))

@@ -377,7 +377,44 @@ def fused(b: Builder, args: list[Value], base: str) -> Value:
     return from_float(b, total, base)
 
 
+def neighbour(b: Builder, x: Value, y: Value) -> Value:
+    """The next value of the dtype from x towards y: neighbours in size have codes that differ by 1."""
+    f = FORMATS[x.base]
+    x, y = b.same_lanes(x, y)
+    code, toward = encode(b, x), encode(b, y)
+    ty, base = code.ty, code.base
+    mask = llvm_type("bool", x.lanes)
+
+    def number(n: int) -> str:
+        return constant(n, base, x.lanes).ref
+
+    top = f.bits - 1
+    less = b.ins(f"fcmp olt {x.ty} {x.ref}, {y.ref}")
+    if f.kind == "scale":
+        # Powers of two without a sign: the code grows with the value.
+        step = b.ins(f"select {mask} {less}, {ty} {number(1)}, {ty} {number(-1)}")
+        made = b.ins(f"add {ty} {code.ref}, {step}")
+    else:
+        negative = b.ins(f"icmp uge {ty} {code.ref}, {number(1 << top)}")
+        grows = b.ins(f"xor {mask} {less}, {negative}")
+        step = b.ins(f"select {mask} {grows}, {ty} {number(1)}, {ty} {number(-1)}")
+        made = b.ins(f"add {ty} {code.ref}, {step}")
+        if f.kind == "fnuz":
+            # Where -0 would be there is the nan.
+            gone = b.ins(f"icmp eq {ty} {made}, {number(1 << top)}")
+            made = b.ins(f"select {mask} {gone}, {ty} {number(0)}, {ty} {made}")
+        zero = b.ins(f"fcmp oeq {x.ty} {x.ref}, {constant(0.0, x.base, x.lanes).ref}")
+        sign = b.ins(f"and {ty} {toward.ref}, {number(1 << top)}")
+        least = b.ins(f"or {ty} {sign}, {number(1)}")
+        made = b.ins(f"select {mask} {zero}, {ty} {least}, {ty} {made}")
+    same = b.ins(f"fcmp oeq {x.ty} {x.ref}, {y.ref}")
+    made = b.ins(f"select {mask} {same}, {ty} {toward.ref}, {ty} {made}")
+    stepped = decode(b, made, x.base, x.lanes)
+    odd = Value(b.ins(f"fcmp uno {x.ty} {x.ref}, {y.ref}"), "bool", x.lanes)
+    return b.select(odd, constant(math.nan, x.base, x.lanes), stepped)
+
+
 __all__ = [
     "FORMATS", "decode", "encode", "float_of", "from_float", "from_int", "from_memory", "fused", "nearest",
-    "rounded", "to_memory", "wide",
+    "neighbour", "rounded", "to_memory", "wide",
 ]  # fmt: skip

@@ -1,0 +1,39 @@
+"""How exact the mathematics of the CPU target is: the largest error of each function, as a promise.
+
+Errors are in ulp, units in the last place: distances to the exact value, in steps of the dtype at that
+value.  A correctly rounded result has at most 0.5.  The same numbers stand in ``ACCURACY.md``, beside those
+that were measured; ``python -m tirscript.testing.accuracy`` measures them on the machine at hand.
+"""
+
+from __future__ import annotations
+
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+EXACT = ("floor", "ceil", "round", "nearbyint", "trunc", "fabs", "copysign", "nextafter", "fmod")
+
+# float32: formulas of our own, which give the same numbers for scalars and for vectors of any length.
+# Narrower floats are computed so and rounded: an error just over one half.
+_NARROW = 0.502
+_OWN = {
+    "exp": 1.1, "exp2": 1.5, "exp10": 1.5, "log": 1.0, "log2": 2.0, "log10": 2.0, "log1p": 1.75, "sin": 2.0,
+    "cos": 2.0, "tan": 3.0, "asin": 2.0, "acos": 1.5, "atan": 2.5, "sinh": 2.0, "cosh": 2.0, "tanh": 2.75,
+    "asinh": 0.51, "acosh": 0.51, "atanh": 0.51, "rsqrt": 1.5, "sigmoid": 2.75, "erf": 2.0, "pow": 0.51,
+    "atan2": 1.75, "hypot": 0.51,
+}  # fmt: skip
+# float64: the C library's functions, and those of its vector library (libmvec) where it has one.
+_LIBRARY = 4.0
+_OWN64 = {"rsqrt": 1.5}
+
+
+def bound(op: str, dtype: str) -> float:
+    """The largest error in ulp that a function may have, on a scalar as on a vector.
+
+    >>> bound("exp", "float32"), bound("exp", "float16"), bound("sqrt", "float32"), bound("floor", "float64")
+    (1.1, 0.502, 0.5, 0.0)
+    """
+    if op in EXACT:
+        return 0.0
+    if op not in _OWN:
+        return 0.5  # sqrt, fma, ldexp and the operators
+    if dtype == "float64":
+        return _OWN64.get(op, _LIBRARY)
+    return _OWN[op] if dtype == "float32" else _NARROW

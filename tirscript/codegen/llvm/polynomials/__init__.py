@@ -1,0 +1,62 @@
+"""Functions of float32 as instructions of our own: the same numbers for scalars and for any vector, in every
+operating system, and without a call.
+
+A function is an ordinary formula on ``Reg``s; coefficients are minimax fits, and the exponent after them
+says how near.  Where a formula would lose too much it goes through float64.  Results below the normal
+numbers are right, so are infinities, nans and signed zeros; what errors remain stands in ``..accuracy``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from . import exponential, logarithm, others, trigonometric
+from .routine import Reg, Routine
+
+_FORMULAS: dict[str, Callable[..., Reg]] = {
+    name: getattr(module, name)
+    for module, names in (
+        (exponential, "exp exp2 exp10 sigmoid tanh cosh sinh erf"),
+        (logarithm, "log log2 log10 log1p asinh acosh atanh pow"),
+        (trigonometric, "sin cos tan asin acos atan atan2"),
+        (others, "rsqrt hypot fmod ldexp nextafter"),
+    )
+    for name in names.split()
+}
+_KINDS = {"float32": "f32", "float64": "f64"}
+# Formulas for other dtypes than float32.
+_WIDE = frozenset({"rsqrt", "nextafter"})
+_PARAMETERS = {
+    "ldexp": ("f32", "i32"),
+    **dict.fromkeys(("pow", "atan2", "hypot", "fmod", "nextafter"), ("", "")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A function of the module: its name, its text, and what it needs from outside, by name; names that
+    begin with ``@`` are functions of ours, too."""
+
+    name: str
+    text: str
+    outside: Mapping[str, str]
+
+
+def available(op: str, base: str) -> bool:
+    return op in _FORMULAS and (base == "float32" or (base == "float64" and op in _WIDE))
+
+
+@cache
+def function(op: str, base: str, lanes: int) -> Made:
+    """The function ``op`` on vectors of so many lanes."""
+    kind = _KINDS[base]
+    name = f"@ts.math.{op}.{kind}x{lanes}"
+    kinds = [k or kind for k in _PARAMETERS.get(op, ("",))]
+    code = Routine(name, kinds, lanes)
+    result = _FORMULAS[op](*code.params)
+    return Made(name, code.text(result), dict(code.outside))
+
+
+__all__ = ["Made", "available", "function"]
