@@ -159,6 +159,24 @@ def digits_shape(m: IndexMap, ranges: Mapping[Var, Range]) -> list[Expr] | None:
     return shape
 
 
+def digits_inverse(m: IndexMap) -> IndexMap:
+    """The inverse of a map for which ``digits_shape`` gives a shape."""
+    outputs = output_vars(m)
+    sums: dict[Var, list[tuple[int, Var]]] = {v: [] for v in m.initial_indices}
+    for e, y in zip(m.final_indices, outputs, strict=True):
+        digit = _digit(e)
+        assert digit is not None
+        sums[digit[0]].append((digit[1], y))
+    final: list[Expr] = []
+    for v, parts in sums.items():
+        total: Expr | None = None
+        for start, y in sorted(parts, key=lambda part: -part[0]):
+            term: Expr = y if start == 1 else Mul(y, const_int(start, y.dtype))
+            total = term if total is None else Add(total, term)
+        final.append(const_int(0, v.dtype) if total is None else total)
+    return IndexMap(outputs, final)
+
+
 def _digit(e: Any) -> tuple[Var, int, int] | None:
     """The variable, and where its digits start and end; 0 for no end."""
     if type(e) is Var:
@@ -337,7 +355,8 @@ def solve(m: IndexMap, ranges: Mapping[Var, Range], outputs: Sequence[Expr]) -> 
         return None
     out: list[Expr] = []
     for v, r in ranges.items():
-        x = solver.values.get(v) if v in moving else r.min
+        passed = next((y for e, y in zip(m.final_indices, outputs, strict=True) if e is v), None)
+        x = passed if passed is not None else solver.values.get(v) if v in moving else r.min
         if x is None:
             return None
         out.append(_as(x, v.dtype))

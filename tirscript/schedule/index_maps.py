@@ -162,11 +162,13 @@ def _free_variables(place: StmtSRef) -> Callable[[str], Expr]:
 def _decode(e: Any, indices: list[Var], known: Callable[[str], Expr]) -> Expr:
     head = e[0]
     if isinstance(head, (int, float)):
-        return as_expr(head, str(e[1]))
+        number: Expr = as_expr(head, str(e[1]))
+        return number
     if head == "index":
         return indices[e[1]]
     if head == "var":
-        return known(str(e[1]))
+        found: Expr = known(str(e[1]))
+        return found
     if head == "Cast":
         return Cast(e[1], _decode(e[2], indices, known))
     if head == "Call":

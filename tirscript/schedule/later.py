@@ -73,9 +73,6 @@ class Later:
     def tensorize(self, block_or_loop: Any, tensor_intrin: Any, preserve_unit_iters: Any = True) -> NoReturn:
         raise _not_yet("tensorize")
 
-    def transform_block_layout(self, block: Any, index_map: Any) -> NoReturn:
-        raise _not_yet("transform_block_layout")
-
     def set_axis_separator(self, block: Any, buffer: Any, axis_separators: Any) -> NoReturn:
         raise _not_yet("set_axis_separator")
 

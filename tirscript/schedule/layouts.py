@@ -11,7 +11,7 @@ from tirscript.arith.index_map import substituted
 from tirscript.ir.buffer import Buffer, BufferRegion, full_region, point
 from tirscript.ir.expr import BufferLoad, Expr, IntImm, Range, Var, const_int
 from tirscript.ir.index_map import IndexMap
-from tirscript.ir.node import Node
+from tirscript.ir.node import Node, walk
 from tirscript.ir.stmt import (
     Allocate,
     AllocateConst,
@@ -190,6 +190,39 @@ class Relayout:
             ):
                 return None
         return full_region(self.new)
+
+
+def simplify_accesses(root: Any, cx: Analyzer) -> Any:
+    """A statement or expression with the indices of its loads and stores, and its regions, simplified."""
+
+    def f(n: Any) -> Any:
+        t = type(n)
+        if t is IntImm or t is Var:
+            return n
+        n = n.map_children(f)
+        if t is BufferLoad or t is BufferStore:
+            return n.replace(indices=tuple([cx.simplify(i) for i in n.indices]))
+        if t is BufferRegion:
+            return n.replace(
+                region=tuple([Range(cx.simplify(r.min), cx.simplify(r.extent)) for r in n.region])
+            )
+        return n
+
+    return f(root)
+
+
+def bare_accesses(b: Block) -> bool:
+    """Whether all indices and regions of a block are variables and constants."""
+    for n in walk(b):
+        if type(n) is BufferLoad or type(n) is BufferStore:
+            exprs: Any = n.indices
+        elif type(n) is BufferRegion:
+            exprs = [e for r in n.region for e in (r.min, r.extent)]
+        else:
+            continue
+        if not all(type(e) is Var or type(e) is IntImm for e in exprs):
+            return False
+    return True
 
 
 def _holds(n: Node, buffer: Buffer) -> bool:

@@ -27,7 +27,7 @@ from tirscript.ir.node import walk
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, Evaluate, For, SeqStmt, Stmt
 from tirscript.ir.visitor import free_vars, substitute
 
-from .layouts import Relayout
+from .layouts import Relayout, simplify_accesses
 from .moves import with_regions
 from .names import free_name, names_around, names_inside
 from .prove import same
@@ -238,7 +238,7 @@ def _over_new_shape(nest: Any, change: Relayout, padding: Padding, home: StmtSRe
     def stored(st: Any) -> BufferStore:
         value = substitute(at_new(st.value), values)
         value = Call(padding.new.dtype, "if_then_else", (where, pad, value))
-        return BufferStore(padding.new, _simple_indices(value, cx), to, None, st.span)
+        return BufferStore(padding.new, simplify_accesses(value, cx), to, None, st.span)
 
     spatial = set(index)
     iter_vars: list[IterVar] = []
@@ -264,18 +264,6 @@ def _over_new_shape(nest: Any, change: Relayout, padding: Padding, home: StmtSRe
     for f in reversed(loops[:first]):
         out = f.replace(body=out)
     return out
-
-
-def _simple_indices(value: Expr, cx: Analyzer) -> Expr:
-    """The value with the indices of its loads simplified."""
-
-    def f(n: Any) -> Any:
-        n = n.map_children(f)
-        if type(n) is BufferLoad:
-            return n.replace(indices=tuple([cx.simplify(i) for i in n.indices]))
-        return n
-
-    return f(value)  # type: ignore[no-any-return]
 
 
 def _first_loop(b: Block, s: BlockRealize, loops: list[For], buffer: Buffer) -> int | None:

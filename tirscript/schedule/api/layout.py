@@ -9,7 +9,7 @@ from tirscript.ir.buffer import Buffer
 from tirscript.ir.index_map import IndexMap
 
 from ..index_maps import held
-from ..primitives import transform_layout
+from ..primitives import transform_block_layout, transform_layout
 from ..refs import BlockRV
 from .base import Primitives
 
@@ -33,3 +33,7 @@ class Layout(Primitives):
         given = tuple(buffer) if isinstance(buffer, list) else buffer
         args = (block, given, held(index_map), held(pad_value), assume_injective_transform)
         self._apply(transform_layout.KIND, args)
+
+    def transform_block_layout(self, block: BlockRV | str, index_map: MapArgument) -> None:
+        """Let a block run over other axes; see ``primitives.transform_block_layout``."""
+        self._apply(transform_block_layout.KIND, (block, held(index_map)))
