@@ -37,7 +37,8 @@ _NAMES = {
 }  # fmt: skip
 _MODULES = (
     "analysis", "arith", "diagnostics", "display", "driver", "ir", "lowering", "nd", "runtime", "schedule",
-    "s_tir", "script", "target", "te", "testing", "tir", "tirx",
+    "s_tir", "script", "target", "te", "testing", "tir",
+    "tirx", "topi",
 )  # fmt: skip
 # Second names: TVM's spelling of what has another name here.
 _ALIASES = {
@@ -46,7 +47,7 @@ _ALIASES = {
 }
 _NOT_YET_MODULES = (
     "autotvm", "auto_scheduler", "contrib", "contrib.clang", "contrib.utils", "dlight", "meta_schedule",
-    "relax", "rpc", "tensor_intrin", "topi", "transform",
+    "relax", "rpc", "tensor_intrin", "transform",
 )  # fmt: skip
 _NOT_YET_NAMES = ("opencl", "metal")
 

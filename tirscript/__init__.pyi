@@ -59,8 +59,10 @@ from tirscript.runtime import set_num_threads as set_num_threads
 from tirscript.ir import structural_equal as structural_equal
 from tirscript.ir import structural_hash as structural_hash
 from tirscript import target as target
+from tirscript import te as te
 from tirscript import testing as testing
 from tirscript import tir as tir
+from tirscript import topi as topi
 
 __version__: str
 DiagnosticError = ParseError
@@ -75,8 +77,6 @@ opencl: _NotYet
 relax: _NotYetModule
 rpc: _NotYetModule
 s_tir = tir
-te: _NotYetModule
 tensor_intrin: _NotYetModule
 tirx = tir
-topi: _NotYetModule
 transform: _NotYetModule

@@ -12,7 +12,6 @@ from tirscript.diagnostics import NotYetError
 _INSTEAD = {
     "relax": "graphs of operators are not supported; write each operator as a T.prim_func and schedule it",
     "meta_schedule": "there is no tuner; transform a Schedule by hand",
-    "topi": "there is no operator library; write the computation as a T.prim_func",
     "dlight": "there are no default GPU schedules; transform a Schedule by hand",
     "rpc": "remote execution is not supported",
     "autotvm": "there is no tuner; transform a Schedule by hand",

@@ -5,6 +5,9 @@ from typing import Any as _Any
 def dummy_global_info() -> _Any:
     """An info that says nothing."""
     ...
+def index_map(mapping: _Any, *, inverse_index_map: _Any = None, index_dtype: str = 'int64') -> _Any:
+    """A map of indices, made of a function: ``I.index_map(lambda i, j: (i // 4, j, i % 4))``."""
+    ...
 def ir_module(cls: type | None = None, /, *, check_well_formed: bool = True, s_tir: bool = False) -> _Any:
     """Decorator: the class, read as script, becomes an ``IRModule``.
 

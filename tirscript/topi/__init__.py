@@ -1,0 +1,22 @@
+"""Operators on tensors: broadcasting arithmetic, shapes, reductions, products; ``nn`` and ``image``.
+
+>>> from tirscript import te, topi
+>>> A, B = te.placeholder((4, 1), name="A"), te.placeholder((3,), name="B")
+>>> C = topi.nn.relu(topi.add(A, B))
+>>> C.shape
+(4, 3)
+"""
+
+from __future__ import annotations
+
+from . import broadcast, elemwise, order, reduction, tag, transform
+from .broadcast import *  # noqa: F403
+from .elemwise import *  # noqa: F403
+from .linalg import einsum, matmul, tensordot
+from .order import *  # noqa: F403
+from .reduction import *  # noqa: F403
+from .transform import *  # noqa: F403
+
+__all__ = ["einsum", "matmul", "tag", "tensordot"]
+for _part in (broadcast, elemwise, order, reduction, transform):
+    __all__ += _part.__all__
