@@ -73,9 +73,6 @@ class Later:
     def tensorize(self, block_or_loop: Any, tensor_intrin: Any, preserve_unit_iters: Any = True) -> NoReturn:
         raise _not_yet("tensorize")
 
-    def set_axis_separator(self, block: Any, buffer: Any, axis_separators: Any) -> NoReturn:
-        raise _not_yet("set_axis_separator")
-
     def decompose_padding(self, block: Any, loop: Any) -> NoReturn:
         raise _not_yet("decompose_padding")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ..primitives import compute_inline
-from ..refs import BlockRV
+from typing import Any
+
+from ..primitives import compute_at, compute_inline, reverse_compute_at
+from ..refs import BlockRV, LoopRV
 from .base import Primitives
 
 
@@ -13,3 +15,15 @@ class Moves(Primitives):
     def compute_inline(self, block: BlockRV | str) -> None:
         """Compute what a block stores where it is read; see ``primitives.compute_inline``."""
         self._apply(compute_inline.KIND, (block,))
+
+    def compute_at(
+        self, block: BlockRV | str, loop: LoopRV, preserve_unit_loops: bool = False, index: Any = -1
+    ) -> None:
+        """Compute a block under a loop of its consumers; see ``primitives.compute_at``."""
+        self._apply(compute_at.KIND, (block, loop, preserve_unit_loops, index))
+
+    def reverse_compute_at(
+        self, block: BlockRV | str, loop: LoopRV, preserve_unit_loops: bool = False, index: Any = -1
+    ) -> None:
+        """Compute a block under a loop of its producers; see ``primitives.reverse_compute_at``."""
+        self._apply(reverse_compute_at.KIND, (block, loop, preserve_unit_loops, index))
