@@ -197,6 +197,30 @@ def cached_writes(sch: Schedule) -> None:
     sch.cache_read(sch.get_block("C"), 0, "local")
 
 
+def factored(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    k0, _ = sch.split(sch.get_loops(block)[2], [None, 5])
+    sch.rfactor(k0, 0)
+
+
+def factored_inside(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    sch.annotate(i, "note", "x")
+    sch.annotate(block, "mark", 1)
+    k0, k1 = sch.split(k, [None, 6])
+    sch.reorder(k0, i, k1, j)
+    sch.parallel(i)
+    sch.rfactor(k1, -1)
+    sch.decompose_reduction(block, k1)
+
+
+def factored_again(sch: Schedule) -> None:
+    k0, k1, k2 = sch.split(sch.get_loops(sch.get_block("C"))[2], [2, None, 4])
+    partial = sch.rfactor(k1, 1)
+    sch.rfactor(sch.get_loops(partial)[4], 2)
+
+
 OF_MATMUL = (
     steps_of_tiling,
     three_factors,
@@ -213,6 +237,9 @@ OF_MATMUL = (
     rearranged,
     cached_reads,
     cached_write,
+    factored,
+    factored_inside,
+    factored_again,
 )
 CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
     **{f.__name__: (matmul, f) for f in OF_MATMUL},

@@ -3,6 +3,7 @@
 >>> from tirscript.schedule import Schedule
 """
 
+from tirscript.analysis.combiner import register_reducer
 from tirscript.diagnostics import ScheduleError, ScheduleTypeError, ScheduleValueError
 
 from .refs import BlockRV, ExprRV, LoopRV, StmtSRef
@@ -14,7 +15,8 @@ SBlockRV = BlockRV
 
 __all__ = [
     "BlockRV", "ExprRV", "Instruction", "InstructionKind", "LoopRV", "SBlockRV", "Schedule", "ScheduleError",
-    "ScheduleState", "ScheduleTypeError", "ScheduleValueError", "StmtSRef", "Trace", "testing",
+    "ScheduleState", "ScheduleTypeError", "ScheduleValueError", "StmtSRef", "Trace", "register_reducer",
+    "testing",
 ]  # fmt: skip
 
 

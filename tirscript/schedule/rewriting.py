@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tirscript.analysis.access import conjuncts
 from tirscript.ir.expr import (
     TRUE,
     Add,
@@ -139,6 +140,20 @@ class Rewriter:
             return self.branches(s)
         return self.guarded(s)
 
+    def folded(self, predicate: Expr) -> Expr:
+        """The predicate, simplified; a conjunct that would lose its loops stays: which loops it mentions
+        decides whether it guards the init too."""
+        assert self.fold is not None
+        out: Expr = TRUE
+        for c in conjuncts(predicate):
+            new = self.fold(c)
+            if type(new) is IntImm and new.value:
+                continue
+            if len(free_vars(new)) != len(free_vars(c)):
+                new = c
+            out = new if out is TRUE else And(out, new)
+        return out
+
     def branches(self, s: IfThenElse) -> Stmt:
         condition = put(s.condition, self.values)
         yes = self.statement(s.then_case)
@@ -160,7 +175,9 @@ class Rewriter:
         if predicate is not TRUE:
             if guard is not None and self.implied is not None and self.implied(predicate):
                 guard = None
-            predicate = self.value(predicate) if self.fold_predicates else put(predicate, self.values)
+            predicate = put(predicate, self.values)
+            if self.fold is not None and self.fold_predicates and predicate is not s.predicate:
+                predicate = self.folded(predicate)
         if guard is not None:
             if any(_loads(v) for v in values if type(v) is not Var):
                 return self.guarded(s)

@@ -1,0 +1,620 @@
+"""What rfactor writes: the nest of the partial results and the nest that combines them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.analysis.access import conjuncts
+from tirscript.analysis.reducer import Reduction
+from tirscript.analysis.region import Axis, evaluate, nonnegative
+from tirscript.arith.analyzer import Analyzer
+from tirscript.arith.linear import Linear, key_of
+from tirscript.ir.buffer import Buffer, BufferRegion, make_buffer, point
+from tirscript.ir.expr import (
+    GE,
+    LT,
+    TRUE,
+    Add,
+    And,
+    BufferLoad,
+    Expr,
+    FloorDiv,
+    IntImm,
+    IterVar,
+    Mul,
+    Range,
+    Sub,
+    Var,
+    const_int,
+)
+from tirscript.ir.ops import ceildiv
+from tirscript.ir.stmt import (
+    Block,
+    BlockLabel,
+    BlockRealize,
+    BufferStore,
+    For,
+    LetStmt,
+    SeqStmt,
+    Stmt,
+    seq,
+)
+from tirscript.ir.visitor import buffer_exprs, free_vars, substitute, walk
+
+from .caching import scope_of
+from .cells import form_of
+from .legality import Interval, outside_ranges
+from .names import free_name, names_around
+from .prove import bind_around
+from .refs import BlockRV, StmtSRef, block_token
+from .rewriting import put
+from .state import ScheduleState
+
+
+class Factoring:
+    """A loop and the nest that it stands in, the block's reductions, and how they are factored."""
+
+    __slots__ = ("axis", "chain", "dropped", "place", "realize", "reductions", "size", "starts", "top")
+
+    def __init__(
+        self,
+        place: StmtSRef,
+        top: StmtSRef,
+        realize: BlockRealize,
+        chain: list[For],
+        dropped: list[For],
+        reductions: tuple[Reduction, ...],
+        starts: dict[Buffer, Expr],
+        axis: int,
+        size: Expr,
+    ) -> None:
+        self.place = place
+        self.top = top
+        self.realize = realize
+        self.chain = chain  # all loops of the nest, outermost first
+        self.dropped = dropped  # the other reduction loops, which the combination has no use for
+        self.reductions = reductions
+        self.starts = starts  # what the partial results start from
+        self.axis = axis
+        self.size = size  # the extent of the new dimension
+
+
+def upper_bound(top: StmtSRef, place: StmtSRef) -> Expr | None:
+    """How many iterations the loop has, or a bound of it that is known outside of ``top``'s scope."""
+    s: For = place.node
+    count = _count(s)
+    if type(count) is IntImm:
+        return count
+    inside: set[Any] = set()
+    axes: list[Axis] = []
+    p = place.parent
+    while p is not None and type(p.node) is not BlockRealize:
+        f: Any = p.node
+        if type(f) is For:
+            axes.append(Axis(f.loop_var, f.min, f.extent, f))
+        inside |= {getattr(f, "loop_var", None), getattr(f, "var", None)}
+        p = p.parent
+    if inside.isdisjoint(free_vars(count)):
+        return count
+    # The largest value over the loops around.
+    probe = make_buffer("", (const_int(0, count.dtype),))
+    box = evaluate(probe, (count,), None, tuple(reversed(axes)), ())
+    if box is None:
+        return const_int(0, count.dtype)
+    high = box[0].high
+    if box[0].whole or high is None:
+        return None
+    made = high.written(count.dtype)
+    return made if inside.isdisjoint(free_vars(made)) else None
+
+
+def _count(s: For) -> Expr:
+    if s.step is None:
+        return s.extent
+    if type(s.extent) is IntImm and type(s.step) is IntImm:
+        return const_int(-(-s.extent.value // s.step.value), s.extent.dtype)
+    return ceildiv(s.extent, s.step)
+
+
+class _Axis:
+    """The axis that a reduction loop becomes: what is bound to it, and what the loop is over it."""
+
+    __slots__ = ("inner", "iv", "value")
+
+    def __init__(self, f: For, kind: str, taken: set[str]) -> None:
+        v = f.loop_var
+        var = Var(free_name(f"v{v.name}", taken), v.dtype)
+        self.inner: Expr = var
+        self.value: Expr = v
+        if f.step is None:
+            self.iv = IterVar(var, Range(f.min, f.extent), kind)
+            return
+        self.iv = IterVar(var, Range(const_int(0, v.dtype), _count(f)), kind)
+        self.value = FloorDiv(v if _is_zero(f.min) else Sub(v, f.min), f.step)
+        self.inner = Mul(var, f.step) if _is_zero(f.min) else Add(Mul(var, f.step), f.min)
+
+    def index(self) -> Expr:
+        """The index in the new dimension."""
+        assert self.iv.dom is not None
+        return self.iv.var if _is_zero(self.iv.dom.min) else Sub(self.iv.var, self.iv.dom.min)
+
+
+def _is_zero(e: Any) -> bool:
+    return type(e) is IntImm and e.value == 0
+
+
+def write(state: ScheduleState, plan: Factoring) -> BlockRV:
+    """Put the nests in the place of the old one and allocate the buffers of the partial results."""
+    top, realize = plan.top, plan.realize
+    b = realize.block
+    home = top.home
+    label = block_token(b.label)
+    taken = names_around(top)
+    for f in plan.chain:
+        taken.add(f.loop_var.name)
+    made = _Nests(plan, taken)
+    blocks = {p.node.block.name for t, p in home.index.items() if type(t) is BlockLabel}
+    rf_label = BlockLabel(free_name(f"{b.name}_rf", blocks))
+    guards, shared, found = _guards(plan)
+    parts: list[Stmt | None] = [None]
+    if found is None:
+        parts[0] = made.start_nest(BlockLabel(free_name(f"{b.name}_rf_init", blocks)), shared)
+    parts.append(made.partial_nest(rf_label, guards, found is not None))
+    parts.append(made.combining_nest(b.label, shared if found is None else [*shared, *found]))
+    scope_token = block_token(scope_of(top).node.block.label)
+    state.replace(top, seq(*parts), tuple([f.loop_var for f in plan.dropped]))
+    assert label in home.index
+    scope = home.index[scope_token]
+    r: BlockRealize = scope.node
+    block = r.block
+    new = Block(
+        block.label, block.iter_vars, block.reads, block.writes, block.body, block.init,
+        (*block.alloc_buffers, *made.partial.values()), block.match_buffers, block.annotations, block.span,
+    )  # fmt: skip
+    state.replace(scope, BlockRealize(r.iter_values, r.predicate, new, r.span))
+    return BlockRV(rf_label, home.name)
+
+
+class _Nests:
+    """The statements, of one plan."""
+
+    def __init__(self, plan: Factoring, taken: set[str]) -> None:
+        self.plan = plan
+        realize = plan.realize
+        b = realize.block
+        s: For = plan.place.node
+        own = s.loop_var
+        for iv, value in zip(b.iter_vars, realize.iter_values, strict=True):
+            # The axes that stay keep their names, the others give theirs up.
+            if iv.kind != "reduce" or (
+                value is not own and (type(value) is Var or own not in free_vars(value))
+            ):
+                taken.add(iv.var.name)
+        self.cells: dict[Buffer, tuple[Expr, ...]] = {
+            x: i for r in plan.reductions for x, i in zip(r.buffers, r.indices, strict=True)
+        }
+        self.order = _order(b, self.cells)
+        self.partial: dict[Buffer, Buffer] = {}
+        for x in self.order:
+            shape = list(x.shape)
+            shape.insert(self.slot(x), plan.size)
+            self.partial[x] = make_buffer(
+                free_name(f"{x.name}_rf", taken), tuple(shape), x.dtype, scope=x.scope
+            )
+        self.axis_names = taken
+
+    def slot(self, x: Buffer) -> int:
+        """Where the new dimension of a buffer stands."""
+        axis = self.plan.axis
+        return axis if axis >= 0 else len(x.shape) + 1 + axis
+
+    def at(self, x: Buffer, cell: tuple[Expr, ...], index: Expr) -> tuple[Expr, ...]:
+        n = self.slot(x)
+        return (*cell[:n], index, *cell[n:])
+
+    # ---- partial results
+
+    def partial_nest(self, label: BlockLabel, guards: list[Expr], with_init: bool) -> Stmt:
+        """The nest that computes the partial results."""
+        plan, b = self.plan, self.plan.realize.block
+        fresh: dict[Var, Expr] = {}
+        for f in plan.chain:
+            v = f.loop_var
+            fresh[v] = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
+        axes, values, inside, index = self.partial_axes(fresh)
+        body = self.moved(b.body, inside, index, self.renamed_lets(b.body))
+        cells = {
+            x: self.at(x, tuple([put(i, inside) for i in cell]), index) for x, cell in self.cells.items()
+        }
+        reads = [
+            BufferRegion(r.buffer, tuple([_range(x, inside) for x in r.region]), r.span)
+            if not any(type(e) is not IntImm and free_vars(e) & inside.keys() for e in buffer_exprs(r.buffer))
+            else substitute(r, inside)
+            for r in b.reads
+            if r.buffer not in self.cells
+        ]
+        writes = tuple([point(self.partial[x], cells[x]) for x in self.order])
+        init: Stmt | None = None
+        if with_init:
+            init = seq(*[BufferStore(self.partial[x], plan.starts[x], cells[x]) for x in self.order])
+        else:
+            reads = [*writes, *reads]
+        block = Block(
+            label, axes, tuple(reads), writes, body, init, b.alloc_buffers, (), b.annotations, b.span
+        )
+        return self.nest(
+            plan.chain, fresh, BlockRealize(values, _all(guards, fresh), block, plan.realize.span)
+        )
+
+    def partial_axes(
+        self, fresh: dict[Var, Expr]
+    ) -> tuple[tuple[IterVar, ...], tuple[Expr, ...], dict[Var, Expr], Expr]:
+        """The axes and what is bound to them, the old axes over them, and the new index."""
+        plan, b = self.plan, self.plan.realize.block
+        taken = set(self.axis_names)
+        s: For = plan.place.node
+        own = _Axis(s, "spatial", taken)
+        known = {s.loop_var: own}
+        kept: list[Any] = [own]
+        inside: dict[Var, Expr] = {}
+        loops = {f.loop_var: f for f in plan.chain}
+        for iv, value in zip(b.iter_vars, plan.realize.iter_values, strict=True):
+            if value is s.loop_var:
+                inside[iv.var] = own.inner
+            elif iv.kind == "reduce" and type(value) is not Var and s.loop_var in free_vars(value):
+                for v in walk(value):
+                    if type(v) is Var and v in loops and v not in known:
+                        known[v] = axis = _Axis(loops[v], "reduce", taken)
+                        kept.append(axis)
+                inside[iv.var] = put(value, {v: a.inner for v, a in known.items()})
+            else:
+                v = iv.var
+                new = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
+                inside[v] = new
+                kept.append((IterVar(new, iv.dom, iv.kind, iv.thread_tag, iv.span), value))
+        axes, values = [], []
+        for k in kept:
+            iv, value = (k.iv, k.value) if type(k) is _Axis else k
+            if iv.dom is not None and type(iv.dom.extent) is not IntImm and fresh.keys() & free_vars(iv.dom):
+                iv = iv.replace(dom=substitute(iv.dom, fresh))
+            axes.append(iv)
+            values.append(fresh[value] if value in fresh else put(value, fresh))
+        return tuple(axes), tuple(values), inside, own.index()
+
+    def renamed_lets(self, s: Any) -> dict[Var, Var]:
+        """Lets of one value for each store are named after what is stored."""
+        lets = []
+        while type(s) is LetStmt:
+            lets.append(s.var)
+            s = s.body
+        stores = s.seq if type(s) is SeqStmt else (s,)
+        if not lets or len(stores) != len(lets):
+            return {}
+        out: dict[Var, Var] = {}
+        for v, x in zip(lets, stores, strict=True):
+            if type(x) is not BufferStore or x.value is not v:
+                return {}
+            out[v] = Var(f"v_{self.partial[x.buffer].name}", v.dtype, v.exact)
+        return out
+
+    def moved(self, root: Stmt, inside: dict[Var, Expr], index: Expr, lets: dict[Var, Var]) -> Stmt:
+        """The body over the new axes and buffers."""
+        cells, partial = self.cells, self.partial
+        values: dict[Var, Expr] = {**inside, **lets}
+
+        def f(n: Any) -> Any:
+            t = type(n)
+            if t is Var:
+                return values.get(n, n)
+            if t is IntImm:
+                return n
+            if t is BufferLoad or t is BufferStore:
+                x = n.buffer
+                if x in cells:
+                    where = self.at(x, tuple([f(i) for i in n.indices]), index)
+                    if t is BufferLoad:
+                        return BufferLoad(partial[x], where, None, n.span)
+                    return BufferStore(partial[x], f(n.value), where, None, n.span)
+            if t is LetStmt and n.var in lets:
+                return LetStmt(lets[n.var], f(n.value), f(n.body), n.span)
+            return n.map_children(f)
+
+        return f(root)  # type: ignore[no-any-return]
+
+    # ---- their combination
+
+    def combining_nest(self, label: BlockLabel, guards: list[Expr]) -> Stmt:
+        """The nest that combines the partial results; the old block's loops and axes live on in it."""
+        plan, realize = self.plan, self.plan.realize
+        b = realize.block
+        own = _Axis(plan.place.node, "reduce", set(self.axis_names))
+        spatial = [
+            (iv, v) for iv, v in zip(b.iter_vars, realize.iter_values, strict=True) if iv.kind != "reduce"
+        ]
+        index = own.index()
+        cells = {x: self.at(x, cell, index) for x, cell in self.cells.items()}
+        results: dict[Buffer, Expr] = {}
+        for r in plan.reductions:
+            olds = [BufferLoad(x, i) for x, i in zip(r.buffers, r.indices, strict=True)]
+            news = [BufferLoad(self.partial[x], cells[x]) for x in r.buffers]
+            results.update(zip(r.buffers, r.combiner.apply(olds, news), strict=True))
+        if len(results) == 1:
+            (x,) = self.order
+            body: Stmt = BufferStore(x, results[x], self.cells[x])
+        else:
+            lets = {x: Var(f"v_{x.name}", x.dtype, False) for x in self.order}
+            body = seq(*[BufferStore(x, lets[x], self.cells[x]) for x in self.order])
+            for x in reversed(self.order):
+                body = LetStmt(lets[x], results[x], body)
+        reads = [point(self.partial[x], cells[x]) for x in self.order]
+        writes = [point(x, self.cells[x]) for x in self.order]
+        axes = (own.iv, *[iv for iv, _ in spatial])
+        assert b.init is not None
+        if not _plain_init(b.init, self.cells):
+            from tirscript.analysis.access import infer_regions
+
+            found = infer_regions(axes, body, b.init, b.alloc_buffers)
+            reads, writes = list(found[0]), list(found[1])
+        block = Block(label, axes, tuple(reads), tuple(writes), body, b.init, (), (), b.annotations, b.span)
+        values = (own.value, *[v for _, v in spatial])
+        return self.nest(self.kept(), None, BlockRealize(values, _all(guards, None), block, realize.span))
+
+    def start_nest(self, label: BlockLabel, guards: list[Expr]) -> Stmt:
+        """A nest that lets all partial results start, for a block whose own init might not reach them all."""
+        plan, realize = self.plan, self.plan.realize
+        fresh: dict[Var, Expr] = {}
+        for f in self.kept():
+            v = f.loop_var
+            fresh[v] = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
+        own = _Axis(plan.place.node, "spatial", set(self.axis_names))
+        inside: dict[Var, Expr] = {}
+        axes, values = [own.iv], [put(own.value, fresh)]
+        for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+            if iv.kind != "reduce":
+                inside[iv.var] = new = Var(
+                    iv.var.name, iv.var.dtype, iv.var.exact, iv.var.pointee, iv.var.span
+                )
+                axes.append(IterVar(new, iv.dom, iv.kind, iv.thread_tag, iv.span))
+                values.append(put(value, fresh))
+        cells = {
+            x: self.at(x, tuple([put(i, inside) for i in cell]), own.index())
+            for x, cell in self.cells.items()
+        }
+        body = seq(*[BufferStore(self.partial[x], plan.starts[x], cells[x]) for x in self.order])
+        writes = tuple([point(self.partial[x], cells[x]) for x in self.order])
+        block = Block(label, tuple(axes), (), writes, body, span=realize.block.span)
+        # The guards do not hold for sure where the loop's own ones do not: all of its cells are written.
+        free = [g for g in guards if plan.place.node.loop_var not in free_vars(g)]
+        return self.nest(
+            self.kept(), fresh, BlockRealize(tuple(values), _all(free, fresh), block, realize.span)
+        )
+
+    # ---- both
+
+    def kept(self) -> list[For]:
+        gone = {f.loop_var for f in self.plan.dropped}
+        return [f for f in self.plan.chain if f.loop_var not in gone]
+
+    def nest(self, loops: list[For], fresh: dict[Var, Expr] | None, inner: Stmt) -> Stmt:
+        """The loops, with new variables if they are given, around a statement."""
+        out = inner
+        for f in reversed(loops):
+            low, extent, notes, step = f.min, f.extent, f.annotations, f.step
+            v: Any = f.loop_var
+            if fresh is not None:
+                v = fresh[v]
+                if type(low) is not IntImm:
+                    low = put(low, fresh)
+                if type(extent) is not IntImm:
+                    extent = put(extent, fresh)
+                if notes:
+                    notes = substitute(f, fresh).annotations
+                if step is not None:
+                    step = put(step, fresh)
+            out = For(v, low, extent, f.kind, out, f.thread, notes, step, f.span)
+        return out
+
+
+def _order(b: Block, cells: dict[Buffer, Any]) -> list[Buffer]:
+    """The buffers in the order of their stores."""
+    if len(cells) == 1:
+        return list(cells)
+    found: dict[Buffer, None] = {}
+    n: Any
+    for n in walk(b.body):
+        if type(n) is BufferStore:
+            found.setdefault(n.buffer)
+    return list(found)
+
+
+def _range(x: Range, inside: dict[Var, Expr]) -> Range:
+    low, extent = put(x.min, inside), put(x.extent, inside)
+    return x if low is x.min and extent is x.extent else Range(low, extent)
+
+
+def _plain_init(init: Any, cells: dict[Buffer, Any]) -> bool:
+    """Whether an init does nothing but store constants to the cells."""
+    stores = init.seq if type(init) is SeqStmt else (init,)
+    return all(
+        type(s) is BufferStore
+        and s.buffer in cells
+        and not s.value.children()
+        and type(s.value) is not Var
+        and _same_cell(s.indices, cells[s.buffer])
+        for s in stores
+    ) and len(stores) == len(cells)
+
+
+def _same_cell(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
+    return all(i is j or key_of(i) == key_of(j) for i, j in zip(a, b, strict=True))
+
+
+def _all(guards: list[Expr], fresh: dict[Var, Expr] | None) -> Expr:
+    out: Expr = TRUE
+    for g in guards:
+        new = g if fresh is None else put(g, fresh)
+        out = new if out is TRUE else And(out, new)
+    return out
+
+
+# ---- conditions
+
+
+def _guards(plan: Factoring) -> tuple[list[Expr], list[Expr], list[Expr] | None]:
+    """The conditions of the partial results; those of them that hold for the combination too; and what else
+    says that a partial result was made.  None there: that cannot be said."""
+    realize = plan.realize
+    guards = conjuncts(realize.predicate) if realize.predicate is not TRUE else []
+    domains = _domains(plan, guards)
+    if not guards and not domains:
+        return guards, [], []
+    every = [*guards, *domains]
+    gone = {f.loop_var: f for f in plan.dropped}
+    own = plan.place.node.loop_var
+    spatial = {f.loop_var for f in plan.chain} - gone.keys() - {own}
+    shared: list[Expr] = []
+    mixed: list[Expr] = []
+    for g in every:
+        used = free_vars(g)
+        if used.isdisjoint(gone):
+            shared.append(g)
+        elif own in used or not used.isdisjoint(spatial):
+            mixed.append(g)
+    if not mixed:
+        return every, shared, []
+    return every, shared, _projected(plan, mixed, gone, spatial)
+
+
+def _projected(
+    plan: Factoring, mixed: list[Expr], gone: dict[Var, For], spatial: set[Var]
+) -> list[Expr] | None:
+    """What holds where some values of the loops that are gone satisfy all conditions; None if the
+    conditions do not agree on which values are best."""
+    best: dict[Var, bool] = {}
+    forms: list[tuple[Expr, list[Linear]]] = []
+    for g in mixed:
+        found = nonnegative(g)
+        if len(found) != 1:
+            return None
+        (form,) = found
+        for atom, k in form.terms.items():
+            if type(atom) is Var:
+                if atom in gone and best.setdefault(atom, k > 0) != (k > 0):
+                    return None
+            elif any(v in gone for v in free_vars(atom.expr)):  # type: ignore[union-attr]
+                return None
+        forms.append((g, found))
+    values: dict[Var, Expr] = {}
+    cx = _context(plan)
+    out: list[Expr] = []
+    for v, high in best.items():
+        f = gone[v]
+        if (free_vars(f.min) | free_vars(f.extent)) & gone.keys():
+            return None
+        if f.step is not None and high:
+            return None
+        values[v] = Sub(Add(f.min, f.extent), const_int(1, v.dtype)) if high else f.min
+    for g, _ in forms:
+        new = cx.simplify(put(g, values))
+        if type(new) is IntImm and new.value:
+            continue
+        # What guarded updates alone must not become a condition on the init too.
+        if plan.place.node.loop_var not in free_vars(new) and free_vars(g).isdisjoint(spatial):
+            return None
+        out.append(new)
+    for c in out:
+        cx.assume(c)
+    for v in best:
+        extent: Any = gone[v].extent
+        if extent.value <= 0 if type(extent) is IntImm else not cx.can_prove(extent > 0):
+            return None
+    return out
+
+
+def _context(plan: Factoring) -> Analyzer:
+    cx = Analyzer()
+    bind_around(cx, plan.top)
+    for f in plan.chain:
+        cx.bind(f.loop_var, Range(f.min, f.extent))
+    return cx
+
+
+def _domains(plan: Factoring, guards: list[Expr]) -> list[Expr]:
+    """Conditions that the domains of the axes which are replaced stood for."""
+    realize = plan.realize
+    own = plan.place.node.loop_var
+    loops = {f.loop_var: f for f in plan.chain}
+    out: list[Expr] = []
+    ranges: dict[Var, Interval] | None = None
+    cx: Analyzer | None = None
+    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+        if iv.kind != "reduce" or iv.dom is None:
+            continue
+        low, extent = iv.dom.min, iv.dom.extent
+        if type(value) is Var:
+            if value is not own:
+                continue
+            f = loops[value]
+            if _alike(f.min, low) and _alike(f.extent, extent):
+                continue
+        elif own not in free_vars(value):
+            continue
+        if ranges is None:
+            ranges = {**outside_ranges(plan.top), **_ranges(plan.chain)}
+        reach = _reach(value, ranges)
+        first, count = getattr(low, "value", None), getattr(extent, "value", None)
+        end = extent if _is_zero(low) else Add(low, extent)
+        below = GE(value, low)
+        above = LT(value, end)
+        if not (reach is not None and first is not None and reach[0] >= first):
+            if cx is None:
+                cx = _assuming(plan, guards)
+            if not cx.can_prove(below):
+                out.append(below)
+        inside = reach is not None and first is not None and count is not None and reach[1] < first + count
+        if not inside and not any(type(g) is LT and _alike(g.a, value) and _alike(g.b, end) for g in guards):
+            if cx is None:
+                cx = _assuming(plan, guards)
+            if not cx.can_prove(above):
+                out.append(above)
+    return out
+
+
+def _assuming(plan: Factoring, guards: list[Expr]) -> Analyzer:
+    cx = _context(plan)
+    for g in guards:
+        cx.assume(g)
+    return cx
+
+
+def _ranges(loops: list[For]) -> dict[Var, Interval]:
+    out: dict[Var, Interval] = {}
+    for f in loops:
+        if type(f.min) is IntImm and type(f.extent) is IntImm:
+            out[f.loop_var] = (f.min.value, f.min.value + max(f.extent.value, 1) - 1)
+    return out
+
+
+def _reach(e: Expr, ranges: dict[Var, Interval]) -> Interval | None:
+    form = form_of(e)
+    if form is None:
+        return None
+    low = high = form.const
+    for v, k in form.terms.items():
+        if v not in ranges:
+            return None
+        a, b = ranges[v]
+        low += min(a * k, b * k)
+        high += max(a * k, b * k)
+    return low, high
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if type(a) is IntImm and type(b) is IntImm:
+        return bool(a.value == b.value)
+    return bool(key_of(a) == key_of(b))
+
+
+__all__ = ["Factoring", "upper_bound", "write"]
