@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tirscript.diagnostics import did_you_mean
 from tirscript.ir.buffer import Buffer
+from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import walk
 from tirscript.ir.stmt import Block, BlockRealize
+from tirscript.ir.visitor import substitute
 
 from .errors import BadArgument, BadValue, Refusal, a_kind
 from .refs import StmtSRef
 from .resolve import integer
+
+if TYPE_CHECKING:
+    from .state import ScheduleState
 
 _PLAIN = ("global", "shared", "warp", "local", "texture")
 _SPECIAL = (
@@ -146,6 +152,36 @@ def allocation_of(place: StmtSRef, buffer: Buffer) -> StmtSRef:
     raise NotAllocated(place.home, at=[(place, None)], buffer=buffer, what=what)
 
 
+def exchange(
+    state: ScheduleState,
+    place: StmtSRef,
+    home: StmtSRef | None,
+    old: Buffer,
+    new: Buffer,
+    change: Callable[[Any], Any] | None = None,
+) -> None:
+    """Put ``new`` in the place of ``old``: in the block that allocates it, or, where ``home`` is None, in the
+    function whose parameter it is.  ``change`` rewrites the statements, else they are only renamed."""
+
+    def renamed(n: Any) -> Any:
+        return substitute(n, {old.data: new.data} if old.data is not new.data else {}, {old: new})
+
+    change = renamed if change is None else change
+    if home is None:
+        func = place.home.func
+        buffers = {p: new if b is old else b for p, b in func.buffer_map.items()}
+        body = change(func.body)
+        state.replace_function(
+            place.home, PrimFunc(func.params, buffers, body, func.ret_type, func.attrs, func.span)
+        )
+        return
+    s: BlockRealize = home.node
+    block = change(s.block)
+    allocated = tuple([new if b is old else b for b in block.alloc_buffers])
+    block = block.replace(alloc_buffers=allocated)
+    state.replace(home, BlockRealize(s.iter_values, s.predicate, block, s.span))
+
+
 def refuse_root(place: StmtSRef) -> None:
     """Refuse the root block of a function."""
     if place.parent is None and type(place.node) is BlockRealize:
@@ -165,5 +201,6 @@ def other_views(block: Block, buffer: Buffer) -> list[Buffer]:
 
 
 __all__ = [
-    "allocation_of", "buffer_of", "check_scope", "in_scope", "other_views", "refuse_root", "region_of",
+    "allocation_of", "buffer_of", "check_scope", "exchange", "in_scope", "other_views", "refuse_root",
+    "region_of",
 ]  # fmt: skip

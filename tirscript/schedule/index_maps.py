@@ -162,15 +162,13 @@ def _free_variables(place: StmtSRef) -> Callable[[str], Expr]:
 def _decode(e: Any, indices: list[Var], known: Callable[[str], Expr]) -> Expr:
     head = e[0]
     if isinstance(head, (int, float)):
-        number: Expr = as_expr(head, str(e[1]))
-        return number
+        return as_expr(head, str(e[1]))
     if head == "index":
-        return indices[e[1]]
+        return indices[int(e[1])]
     if head == "var":
-        found: Expr = known(str(e[1]))
-        return found
+        return known(str(e[1]))
     if head == "Cast":
-        return Cast(e[1], _decode(e[2], indices, known))
+        return Cast(str(e[1]), _decode(e[2], indices, known))
     if head == "Call":
         return Call(e[1], e[2], tuple([_decode(a, indices, known) for a in e[3:]]))
     parts: list[Any] = [_decode(a, indices, known) for a in e[1:]]

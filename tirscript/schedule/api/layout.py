@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.index_map import IndexMap
 
 from ..index_maps import held
-from ..primitives import transform_block_layout, transform_layout
+from ..primitives import set_axis_separator, transform_block_layout, transform_layout
 from ..refs import BlockRV
 from .base import Primitives
 
@@ -37,3 +37,11 @@ class Layout(Primitives):
     def transform_block_layout(self, block: BlockRV | str, index_map: MapArgument) -> None:
         """Let a block run over other axes; see ``primitives.transform_block_layout``."""
         self._apply(transform_block_layout.KIND, (block, held(index_map)))
+
+    def set_axis_separator(
+        self, block: BlockRV | str, buffer: BufferArgument, axis_separators: Sequence[int]
+    ) -> None:
+        """Say how the dimensions of a buffer are grouped; see ``primitives.set_axis_separator``."""
+        given = tuple(buffer) if isinstance(buffer, list) else buffer
+        separators = tuple(axis_separators) if isinstance(axis_separators, list) else axis_separators
+        self._apply(set_axis_separator.KIND, (block, given, separators))
