@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from tirscript.analysis.block_kind import block_kind
 from tirscript.analysis.dependence import Unknown, Witness, instance_conflicts, loop_carried, reorder_legal
+from tirscript.analysis.solve import BUDGET, _Rows
 from tirscript.ir import expr as E
 from tirscript.ir import ops
 from tirscript.ir.expr import Expr, Var, const_int
-from tirscript.ir.stmt import For, IfThenElse, SeqStmt
+from tirscript.ir.stmt import BufferStore, For, IfThenElse, SeqStmt
 
 from .programs import block, buffer, loop, nest, run, store
 
@@ -123,6 +124,105 @@ def test_reorder_as_run(top: For, order: list[int]) -> None:
     assert (found is not None) == bool(want)
     if found is not None:
         check_witness(found, want)
+
+
+def test_a_sum_of_quotients_in_a_tiny_box() -> None:
+    index = 0 + j + k % 2 + (j * 2 + k) // 2
+    top = nest([(i, 1), (j, 2), (k, 2)], store(A, [index], ops.load(A, [0 + i]) + 1.0))
+    chain = [top, top.body, top.body.body]  # type: ignore[attr-defined]
+    # The four cells written are 0 to 3; cell 0 is read everywhere, and written first in either order.
+    assert reorder_legal(chain, [chain[0], chain[2], chain[1]]) is None  # type: ignore[list-item]
+    index = (j * 3 + k) // 2 + k % 2
+    top = nest([(i, 1), (j, 2), (k, 2)], store(A, [index], 1.0))
+    chain = [top, top.body, top.body.body]  # type: ignore[attr-defined]
+    # Cells 0, 1 and 1, 3.
+    found = reorder_legal(chain, [chain[0], chain[2], chain[1]])  # type: ignore[list-item]
+    assert isinstance(found, Witness)
+    assert found.text == "(j=0, k=1) and (j=1, k=0) both write A[1]"
+
+
+@st.composite
+def crooked(draw: Any) -> For:
+    """Indices that are not linear in any way, in boxes of a few points; now and then triangular."""
+    sizes = [draw(st.integers(0, 4)) for _ in range(3)]
+
+    def index() -> Expr:
+        parts = st.sampled_from([i, j, k, const_int(2)])
+        kinds = st.sampled_from([E.Mul, E.Min, E.Max, E.FloorMod, E.FloorDiv, E.Add, E.Sub])
+        e: Expr = draw(parts)
+        for _ in range(draw(st.integers(1, 3))):
+            kind = draw(kinds)
+            other = draw(parts)
+            e = kind(e, other * other + 1 if kind in (E.FloorMod, E.FloorDiv) else other)
+        return e
+
+    s: Any = store(A, [index()], ops.load(A, [index()]) + 1.0)
+    if draw(st.booleans()):
+        s = IfThenElse(ops.le(index(), index()), s)
+    inner = loop(k, draw(st.sampled_from([const_int(sizes[2]), i + 1])), s)
+    return loop(i, sizes[0], loop(j, sizes[1], inner))
+
+
+@given(crooked())
+def test_small_boxes_are_decided_whatever_the_index(top: For) -> None:
+    pairs = conflicts(list(run(top, {})))
+    for around, asked in (([], top), ([i], top.body), ([i, j], top.body.body)):  # type: ignore[attr-defined]
+        v = asked.loop_var
+        if any(int_of(f) == 0 for f in (top, top.body)[: len(around)]):
+            continue
+        want = [(a, b) for a, b in pairs if a[3][v] != b[3][v] and all(a[3][x] == b[3][x] for x in around)]
+        ranges = {x: (0, n) for x, n in ((i, int_of(top) - 1), (j, int_of(top.body) - 1)) if x in around}
+        found = loop_carried(asked, ranges)
+        assert not isinstance(found, Unknown)
+        assert (found is not None) == bool(want)
+        if found is not None:
+            check_witness(found, [(a, b) for a, b in want])
+
+
+def int_of(f: Any) -> int:
+    assert isinstance(f.extent, E.IntImm)
+    return f.extent.value
+
+
+def test_what_is_around_counts_for_a_small_box() -> None:
+    # A[i * j] within i: two j meet only where i is 0, which the condition around excludes.
+    body = loop(j, 3, store(A, [i * j], 1.0))
+    found = loop_carried(body, {i: (0, 3)})
+    assert isinstance(found, Witness) and found.cell == (0,)
+    assert loop_carried(body, {i: (0, 3)}, conditions=(ops.gt(i, const_int(0)),)) is None
+    assert loop_carried(body, {i: (1, 3)}) is None
+
+
+def test_intervals_in_a_small_box() -> None:
+    inner = BufferStore(
+        A, ops.as_expr(E.Broadcast(E.FloatImm(1.0), 4)), (E.Ramp(j * j * 3, const_int(1), 4),)
+    )
+    found = loop_carried(loop(j, 4, inner))
+    # Cells 0-3, 3-6, 12-15, 27-30.
+    assert isinstance(found, Witness) and found.cell == (3,) and found.text.startswith("j=0 and j=1")
+    apart = BufferStore(A, inner.value, (E.Ramp(j * j * 4, const_int(1), 4),))
+    assert loop_carried(loop(j, 4, apart)) is None
+
+
+def test_the_solver_gives_up_in_time() -> None:
+    """Twelve quotients of large loops: "too large", and never more steps than allowed."""
+    e: Expr = const_int(0)
+    for n, v in enumerate((i, j, k) * 4):
+        e = e + (v * (2 * n + 3) + (j + k * 7) // (n + 5)) // (n + 2)
+    top = nest([(i, 1000), (j, 1000), (k, 1000)], store(A, [e], ops.load(A, [e + 1])))
+    made = []
+    add = _Rows.add
+
+    def counted(self: Any, terms: Any, const: int) -> None:
+        made.append(1)
+        add(self, terms, const)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Rows, "add", counted)
+        found = loop_carried(top)
+    assert isinstance(found, Unknown) and found.reason == "too large for the test"
+    # Three pairs of accesses, each with about a hundred rows to begin with.
+    assert len(made) < 3 * (BUDGET + 200)
 
 
 def matmul(kind: str = "reduce") -> For:

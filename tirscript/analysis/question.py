@@ -175,7 +175,7 @@ class Question:
         self.dropped: Access | None = None  # an access of which something could not be used
         self.extra = extra
         self.pairs: Pairs | None = None
-        cx: Analyzer | None = None
+        self.cx: Analyzer | None = None
         for copy in (self.a, self.b):
             for axis in copy.axes:
                 low, high = axis_ends(axis)
@@ -212,9 +212,7 @@ class Question:
             self._overlap(i, size_a, j, size_b)
         for e in equations:
             if any(isinstance(t, Atom) and t[0] == "*" for t in e.terms):
-                if cx is None:
-                    cx = self._analyzer()
-                for part in _split_symbolic(cx, e):
+                for part in _split_symbolic(self._analyzer(), e):
                     self.equal(part)
             else:
                 self.equal(e)
@@ -240,7 +238,9 @@ class Question:
         self.at_least(high_b - low_a)
 
     def _analyzer(self) -> Analyzer:
-        cx = Analyzer()
+        if self.cx is not None:
+            return self.cx
+        cx = self.cx = Analyzer()
         for v, (low, high) in self.ranges.items():
             cx.set_range(v, (low, high))
         for copy in (self.a, self.b):

@@ -49,6 +49,7 @@ class _Search:
         self.cx = cx
         self.left = BUDGET
         self.failed: dict[Any, int] = {}  # with which depth
+        self.known: dict[Atom, list[Linear]] = {}  # what the structure of an atom says
 
     def prove(self, lin: Linear, depth: int) -> bool:
         if lin.terms:
@@ -110,7 +111,10 @@ class _Search:
         """Linear forms that are at least 0 and hold the atom."""
         yield from self.cx.facts_about(atom)
         if isinstance(atom, Atom):
-            yield from self.structural(atom)
+            known = self.known.get(atom)
+            if known is None:
+                known = self.known[atom] = list(self.structural(atom))
+            yield from known
 
     def structural(self, atom: Atom) -> Iterator[Linear]:
         kind = atom[0]
