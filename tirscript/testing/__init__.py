@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from .allclose import assert_allclose
 
 if TYPE_CHECKING:
-    from .reference import check_against_reference, random_inputs, run_program
+    from .meaning import interpret
+    from .reference import check_against_reference, extreme_inputs, random_inputs, run_program
     from .round_trip import assert_round_trip, structural_diff
     from .strategies import programs
 
@@ -18,6 +19,8 @@ _WHERE = {
     "assert_round_trip": "round_trip",
     "structural_diff": "round_trip",
     "check_against_reference": "reference",
+    "extreme_inputs": "reference",
+    "interpret": "meaning",
     "random_inputs": "reference",
     "run_program": "reference",
     "programs": "strategies",
@@ -27,6 +30,8 @@ __all__ = [
     "assert_allclose",
     "assert_round_trip",
     "check_against_reference",
+    "extreme_inputs",
+    "interpret",
     "programs",
     "random_inputs",
     "run_program",

@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from tirscript.ir import dtype as dt
 from tirscript.ir import expr as ir
 from tirscript.ir.buffer import Buffer
@@ -121,6 +119,9 @@ class Evaluator:
         self.env: dict[ir.Var, Any] = {}
         self.views: dict[Buffer, View] = {}
         self.zero_divisions = 0
+        # A value that the language leaves open was looked at: the sign of the zero that is the smaller or
+        # the larger of two zeros, the sign and the bits of a nan.
+        self.loose = False
         self._exact: dict[Any, bool] = {}
 
     def call(self, f: PrimFunc, args: Sequence[Any]) -> Any:
@@ -159,7 +160,10 @@ class Evaluator:
     def _binary(self, e: Any) -> Any:
         name, d = type(e).__name__, dt.info(e.dtype)
         if d.is_float:
-            return lift(numbers.float_operator(name, d.base), self.value(e.a), self.value(e.b))
+            a, b = self.value(e.a), self.value(e.b)
+            if name in ("Min", "Max"):
+                self.loose |= any(_open_zero(p, q) for p, q in zip(_list(a), _list(b), strict=False))
+            return lift(numbers.float_operator(name, d.base), a, b)
         if d.code == "bool":
             return lift(numbers.INTEGER[name], self.value(e.a), self.value(e.b))
         function = numbers.INTEGER[name]
@@ -284,8 +288,9 @@ class Evaluator:
             return lift(lambda *a: dt.wrap(function(*a), d.base), *args)
         if op == "ldexp" and dt.is_float(e.args[1].dtype):
             args[1] = lift(lambda n: numbers.convert(n, dt.info(e.args[1].dtype).base, "int32"), args[1])
-        with np.errstate(all="ignore"):
-            return lift(lambda *a: numbers.nearest(numbers.MATHEMATICS[op](*a), d.base), *args)
+        if op == "copysign":
+            self.loose |= any(v != v for v in _list(args[1]))
+        return lift(lambda *a: numbers.nearest(numbers.MATHEMATICS[op](*a), d.base), *args)
 
     def _extern(self, e: ir.Call) -> Any:
         name = str(getattr(e.args[0], "value", ""))
@@ -293,6 +298,14 @@ class Evaluator:
         if plain not in numbers.MATHEMATICS or not dt.is_float(e.dtype):
             raise NotInterpreted(f"the external function {name!r}")
         return self._mathematics(plain, e.replace(op=plain, args=e.args[1:]))
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _open_zero(a: float, b: float) -> bool:
+    return a == 0 == b and math.copysign(1.0, a) != math.copysign(1.0, b)
 
 
 def lift(function: Callable[..., Any], *args: Any) -> Any:
@@ -330,6 +343,7 @@ def _bitwise_not(x: Evaluator, e: ir.Call, d: dt.DType) -> Any:
 
 def _reinterpret(x: Evaluator, e: ir.Call, d: dt.DType) -> Any:
     value = x.data(e.args[0])
+    x.loose |= any(v != v for v in _list(value))
     made = numbers.reinterpreted(value if isinstance(value, list) else [value],
                                  dt.info(e.args[0].dtype).base, d.base)  # fmt: skip
     return made if d.lanes != 1 else made[0]

@@ -489,7 +489,11 @@ def interpret(program: PrimFunc | IRModule, args: Sequence[Any], name: str | Non
 
 
 class Meaning:
-    """A function to interpret; ``zero_divisions`` of the last run."""
+    """A function to interpret.
+
+    Of the last run: ``zero_divisions`` counts divisions of integers by zero; ``loose`` says that a value was
+    looked at that the language leaves open, as the sign of the larger of two zeros.
+    """
 
     def __init__(self, program: PrimFunc | IRModule, name: str | None = None) -> None:
         from .reference import entry_function
@@ -497,6 +501,7 @@ class Meaning:
         self.functions = dict(program.items()) if isinstance(program, IRModule) else {}
         self.function = entry_function(program, name)
         self.zero_divisions = 0
+        self.loose = False
 
     def run(self, args: Sequence[Any]) -> Any:
         f = self.function
@@ -511,10 +516,11 @@ class Meaning:
                                   tuple([s // lanes for s in pointer.strides[:-1]]))  # fmt: skip
             given.append(pointer)
         x = Interpreter(self.functions)
-        with deep_recursion():
+        with deep_recursion(), np.errstate(all="ignore"):
             result = x.call(f, given)
         taken.give_back()
         self.zero_divisions = x.zero_divisions
+        self.loose = x.loose
         return result
 
 

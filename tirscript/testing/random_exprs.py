@@ -56,7 +56,8 @@ MATH = (
 )  # fmt: skip
 MATH2 = ("atan2", "pow", "fmod", "hypot", "copysign", "nextafter")
 # Of these the back ends agree to the bit.
-EXACT_MATH = ("sqrt", "floor", "ceil", "trunc", "nearbyint", "fabs")
+EXACT_MATH = ("sqrt", "floor", "ceil", "trunc", "nearbyint", "round", "fabs")
+EXACT_MATH2 = ("fmod", "copysign", "nextafter")
 COMPARISONS = (EQ, NE, LT, LE, GT, GE)
 Draw = Callable[[Any], Any]
 _integers: dict[tuple[int, int], Any] = {}  # strategies: hypothesis takes long to make one
@@ -214,7 +215,7 @@ class Expressions:
             return Call(args[1].dtype, "if_then_else", args)
         if choice == 3 and lanes == 1:
             return self.let(dtype, depth)
-        if choice == 4 and lanes != 1 and not self.executable:
+        if choice == 4 and lanes != 1:
             return self.shuffle(dtype, depth, lanes)
         if choice <= 6:
             a, b = self.two(dtype, depth, lanes)
@@ -236,9 +237,9 @@ class Expressions:
             )
         if choice == 3:
             return self.leaf("bool", lanes)
-        if choice == 4 and not self.executable and lanes == 1:
+        if choice == 4 and lanes == 1:
             op = self.pick(("isnan", "isinf", "isfinite"))
-            return Call("bool", op, (self.expr("float32", depth - 1),))
+            return Call("bool", op, (self.expr(self.pick(FLOATS), depth - 1),))
         dtype = self.pick(NATIVE if self.executable else EVERY)
         held = [b.dtype for b in self.scope.buffers]
         if held and self.chance(60):
@@ -266,20 +267,21 @@ class Expressions:
         if choice == 7:
             op = self.pick(("bitwise_and", "bitwise_or", "bitwise_xor"))
             return Call(full, op, self.two(dtype, depth, lanes))
-        if choice == 8 or self.executable:
+        if choice == 8:
             return Call(full, "bitwise_not", (self.expr(dtype, depth - 1, lanes),))
-        return Call(full, self.pick(("popcount", "clz")), (self.expr(dtype, depth - 1, lanes),))
+        return Call(full, self.pick(("popcount", "clz", "abs")), (self.expr(dtype, depth - 1, lanes),))
 
     def float_(self, dtype: str, depth: int, lanes: int) -> Expr:
         full = dt.with_lanes(dtype, lanes)
         choice = self.number(0, 8)
         if choice <= 4:
             return self.pick((Add, Sub, Mul, Div))(*self.two(dtype, depth, lanes))  # type: ignore[no-any-return]
-        if choice == 5 and not self.executable:
+        if choice == 5:
             return self.pick((FloorDiv, FloorMod))(*self.two(dtype, depth, lanes))  # type: ignore[no-any-return]
-        if choice == 6 and not self.executable:
-            return Call(full, self.pick(MATH2), self.two(dtype, depth, lanes))
-        if choice == 7 and not self.executable:
+        if choice == 6:
+            op = self.pick(EXACT_MATH2 if self.executable else MATH2)
+            return Call(full, op, self.two(dtype, depth, lanes))
+        if choice == 7:
             return Call(full, "fma", (*self.two(dtype, depth, lanes), self.expr(dtype, depth - 1, lanes)))
         op = self.pick(EXACT_MATH if self.executable else MATH)
         return Call(full, op, (self.expr(dtype, depth - 1, lanes),))
@@ -288,7 +290,7 @@ class Expressions:
         source = self.pick([t for t in (NATIVE if self.executable else EVERY) if t != dtype])
         value = self.expr(source, depth - 1, lanes)
         same_width = dt.info(source).bits == dt.info(dtype).bits and "bool" not in (source, dtype)
-        if same_width and not self.executable and self.chance(30):
+        if same_width and self.chance(30):
             return Call(dt.with_lanes(dtype, lanes), "reinterpret", (value,))
         return Cast(dt.with_lanes(dtype, lanes), value)
 

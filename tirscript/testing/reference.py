@@ -201,16 +201,16 @@ def run_program(
     if target == "meaning":
         from .meaning import interpret
 
-        given = [_copy(a) for a in inputs]
+        given = [copied(a) for a in inputs]
         return [*given, interpret(program, given, name)]
     module = build(program, target)
     function = module[name] if name is not None else module[module.entry_name]
-    copies = [_copy(a) for a in inputs]
+    copies = [copied(a) for a in inputs]
     result = function(*copies)
     return [*copies, result]
 
 
-def _copy(a: Any) -> Any:
+def copied(a: Any) -> Any:
     """A copy with the same strides, aligned as a cache line."""
     if not isinstance(a, np.ndarray):
         return a
@@ -248,7 +248,7 @@ def check_against_reference(
     wanted: list[Any] | None = None
     said = ""
     if reference is not None:
-        wanted = [_copy(a) for a in given]
+        wanted = [copied(a) for a in given]
         with np.errstate(all="ignore"):
             wanted.append(reference(*wanted))
         said = "the reference"
@@ -258,15 +258,17 @@ def check_against_reference(
         if first is None:
             first = got
         if wanted is not None:
-            _compare(got, wanted, target, said, rtol, exact, program)
+            assert_same_values(got, wanted, target, said, program, rtol=rtol, exact=exact)
         else:
             wanted, said = got, target
     return first or []
 
 
-def _compare(
-    got: list[Any], wanted: list[Any], target: str, said: str, rtol: float | None, exact: bool, program: Any
-) -> None:
+def assert_same_values(
+    got: Sequence[Any], wanted: Sequence[Any], target: str, said: str, program: Any, *,
+    rtol: float | None = None, exact: bool = False,
+) -> None:  # fmt: skip
+    """The results of two runs are equal: within a tolerance for floats, or to the bit (nan equals nan)."""
     for i, (a, b) in enumerate(zip(got, wanted, strict=True)):
         if b is None:
             continue

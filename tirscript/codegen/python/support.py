@@ -422,7 +422,7 @@ def _round_fraction(exact: Any, element: Any) -> Any:
     try:
         near = float(exact)
     except OverflowError:
-        near = math.copysign(math.inf, exact)
+        near = -math.inf if exact < 0 else math.inf
     if element is np.float64 or math.isinf(near):
         return element(near)
     from fractions import Fraction
