@@ -280,18 +280,19 @@ def count_of(op: str, dtype: str) -> int:
 _HEAD = """\
 # How exact the mathematics of the CPU target is
 
-Errors in ulp, units in the last place, of the result: half a unit is correct rounding. In brackets is what is
-promised for `target="llvm"`, before it the largest error found; where two numbers stand, the first is that of
-scalar code, the second that of vectors. All values of float16 and bfloat16 were tried, {single:,} of float32
-(pairs, for functions of two), {double:,} of float64 and pairs of narrower floats, infinities, nans, zeros with
-both signs and numbers below the normal ones among them.
+Errors in ulp, units in the last place, of the result: half a unit is correct rounding. In brackets is what
+is promised for `target="llvm"`, before it the largest error found; where two numbers stand, the first is
+that of scalar code, the second that of vectors. Tried were all values of float16 and bfloat16,
+{single:,} of float32 (pairs, for functions of two), {double:,} of float64 and pairs of narrower floats;
+infinities, nans, zeros of both signs and numbers below the normal ones are among them.
 
-* float32 functions are formulas of our own: no call of a library, the same numbers for scalars and for vectors
-  of any length, on every operating system. Processors without fused multiply-add (x86-64 before 2013) give other
-  last bits within the same bounds.
+* float32 functions are formulas of our own, inlined (only `fmod` calls the C library, where a quotient is
+  2^29 or more). They give the same numbers for scalars and for vectors of any length, on every operating
+  system; on processors without fused multiply-add (x86-64 before 2013) the last bits may differ, within
+  the same bounds.
 * float16 and bfloat16 are computed in float32 and rounded.
-* float64 functions are the C library's and, in vectors on Linux, those of its vector library, libmvec; the bound
-  is what that promises.
+* float64 functions are the C library's and, in vectors on Linux, those of its vector library, libmvec; the
+  bound is what that promises.
 * `-math=scalar` calls the C library for every dtype and element.
 * What the table does not name (`+ - * /`, `min`, `max`, `fma`, comparisons, casts) is correctly rounded.
 

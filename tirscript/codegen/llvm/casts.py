@@ -105,10 +105,9 @@ def _float_to_int(b: Builder, v: Value, base: str) -> Value:
     below = b.compare("fcmp olt", x, top)
     x = b.select(below, x, top)
     ty = llvm_type(base, v.lanes)
-    if BITS[base] < 32 or (base == "uint32" and v.lanes > 1):
+    if BITS[base] < 32:
         # Narrow integers by way of signed 32 bits, which vectors convert to.
-        wide = "i32" if BITS[base] < 32 else "i64"
-        wide = wide if v.lanes == 1 else f"<{v.lanes} x {wide}>"
+        wide = llvm_type("int32", v.lanes)
         ref = b.ins(f"fptosi {x.typed} to {wide}")
         ref = b.ins(f"trunc {wide} {ref} to {ty}")
     else:
