@@ -14,19 +14,6 @@ def _not_yet(name: str) -> NotYetError:
 class Later:
     """Names, parameters and defaults as TVM's."""
 
-    def sample_categorical(self, candidates: Any, probs: Any, decision: Any = None) -> NoReturn:
-        raise _not_yet("sample_categorical")
-
-    def sample_perfect_tile(
-        self, loop: Any, n: Any, max_innermost_factor: Any = 16, decision: Any = None
-    ) -> NoReturn:
-        raise _not_yet("sample_perfect_tile")
-
-    def sample_partitioned_tile(
-        self, loop: Any, n: Any, partition_pos: Any = 0, innerpart_factor: Any = 1, decision: Any = None
-    ) -> NoReturn:
-        raise _not_yet("sample_partitioned_tile")
-
     def sample_compute_location(self, block: Any, decision: Any = None) -> NoReturn:
         raise _not_yet("sample_compute_location")
 
@@ -70,23 +57,11 @@ class Later:
     def unsafe_set_dtype(self, block: Any, buffer_index: Any, dtype: Any) -> NoReturn:
         raise _not_yet("unsafe_set_dtype")
 
-    def tensorize(self, block_or_loop: Any, tensor_intrin: Any, preserve_unit_iters: Any = True) -> NoReturn:
-        raise _not_yet("tensorize")
-
-    def decompose_padding(self, block: Any, loop: Any) -> NoReturn:
-        raise _not_yet("decompose_padding")
-
-    def can_decompose_padding(self, block: Any, loop: Any) -> NoReturn:
-        raise _not_yet("can_decompose_padding")
-
     def pad_einsum(self, block: Any, padding: Any) -> NoReturn:
         raise _not_yet("pad_einsum")
 
     def rolling_buffer(self, block: Any, write_buffer_index: Any) -> NoReturn:
         raise _not_yet("rolling_buffer")
-
-    def enter_postproc(self) -> NoReturn:
-        raise _not_yet("enter_postproc")
 
     def unsafe_hide_buffer_access(self, block: Any, buf_type: Any, buf_index_array: Any) -> NoReturn:
         raise _not_yet("unsafe_hide_buffer_access")
@@ -98,6 +73,3 @@ class Later:
 
     def tree(self) -> NoReturn:
         raise _not_yet("tree")
-
-    def step(self, name: str) -> NoReturn:
-        raise _not_yet("step")

@@ -6,6 +6,8 @@ stands in the tree of the schedule that it is used with.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tirscript.ir import hooks
@@ -62,14 +64,33 @@ class BlockRV(_Handle):
         return f"BlockRV({self.token.name!r})"
 
 
+_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
+
+
 class ExprRV:
-    """A sampled integer; it serves wherever a factor is wanted."""
+    """A sampled integer; it serves wherever a factor is wanted.
 
-    __slots__ = ("name", "value")
+    Sums, differences, products, quotients and remainders of such are such again: the trace keeps how they
+    come about, so that they follow when it is replayed with other decisions.
 
-    def __init__(self, value: int, name: str = "v") -> None:
+    >>> v = ExprRV(6)
+    >>> int(v * 2), v.value // 4
+    (12, 1)
+    """
+
+    __slots__ = ("name", "of", "value")
+
+    def __init__(self, value: int, name: str = "v", of: tuple[str, Any, Any] | None = None) -> None:
         self.value = value
         self.name = name
+        self.of = of  # the operator and its operands, where it was computed from others
+
+    @staticmethod
+    def computed(op: str, a: Any, b: Any) -> ExprRV:
+        """``a op b``, where one of them is sampled."""
+        return ExprRV(_ARITHMETIC[op](operator.index(a), operator.index(b)), of=(op, a, b))
 
     def __index__(self) -> int:
         return self.value
@@ -79,6 +100,20 @@ class ExprRV:
 
     def __repr__(self) -> str:
         return f"ExprRV({self.name}={self.value})"
+
+
+def _method(op: str, swapped: bool) -> Callable[[ExprRV, Any], Any]:
+    def method(self: ExprRV, other: Any) -> Any:
+        if isinstance(other, bool) or not isinstance(other, (int, ExprRV)):
+            return NotImplemented
+        return ExprRV.computed(op, other, self) if swapped else ExprRV.computed(op, self, other)
+
+    return method
+
+
+for _op, _name in zip(_ARITHMETIC, ("add", "sub", "mul", "floordiv", "mod"), strict=True):
+    setattr(ExprRV, f"__{_name}__", _method(_op, False))
+    setattr(ExprRV, f"__r{_name}__", _method(_op, True))
 
 
 def block_token(label: BlockLabel) -> BlockLabel:

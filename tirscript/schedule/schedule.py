@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -13,15 +14,17 @@ from tirscript.diagnostics import (
     deep_recursion,
 )
 from tirscript.ir import hooks
-from tirscript.ir.expr import GlobalVar
+from tirscript.ir.expr import Expr, GlobalVar
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 from tirscript.ir.stmt import Block, For, Stmt
 
-from .api import Hardware, Layout, Loops, Memory, Moves, Notes, Reduction
+from . import expressions
+from .api import Hardware, Layout, Loops, Memory, Moves, Notes, Reduction, Sampling
 from .errors import BadValue, ExpiredReference, Refusal, UnknownReference
 from .history import Diff, History, Step, diff_text
 from .later import Later
+from .named import NamedStep
 from .primitives import look
 from .refs import BlockRV, ExprRV, LoopRV, StmtSRef
 from .replay import complete_trace
@@ -30,6 +33,7 @@ from .state import FunctionState, ScheduleState
 from .trace import Instruction, InstructionKind, Trace
 
 _MASKS = {"none": 0, "all": 3}
+_MODULUS = 0x7FFFFFFF
 
 
 class NoSuchStep(BadValue):
@@ -37,7 +41,7 @@ class NoSuchStep(BadValue):
     template = "there is no step {wanted}; {known}"
 
 
-class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Later):
+class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Sampling, Later):
     """A schedule of a function or of a module: primitives rewrite the program, or refuse and say why.
 
     ``debug_mask="all"`` verifies the program after each step; ``enable_check=False`` skips the tests of
@@ -91,7 +95,11 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Later):
             )
         self._state = ScheduleState(mod, debug_mask=mask, enable_check=enable_check)
         self._level = error_render_level
-        self._seed = 1 if seed is None else seed
+        self._seed = 1
+        if seed is not None:
+            self.seed(seed)
+        self._decisions: dict[Instruction, Any] = {}
+        self._naming: str | None = None  # the named step that is being made
         self._insts: list[Instruction] = []
         self._last_look: Instruction
         self._steps: list[Step] = []
@@ -113,9 +121,14 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Later):
     @property
     def trace(self) -> Trace:
         """The instructions so far; each handle that they use is looked up first."""
+        insts = complete_trace(self._active(), self._steps[: self._done], self._start)
+        decisions = {i: self._decisions[i] for i in insts if i in self._decisions}
+        return Trace(insts, decisions, checked=self._state.enable_check)
+
+    def _active(self) -> list[Instruction]:
+        """The instructions without those of undone steps."""
         end = self._steps[self._done].at if self._done < len(self._steps) else len(self._insts)
-        insts = complete_trace(self._insts[:end], self._steps[: self._done], self._start)
-        return Trace(insts, checked=self._state.enable_check)
+        return self._insts[:end]
 
     @property
     def func_working_on(self) -> GlobalVar | None:
@@ -143,6 +156,8 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Later):
         new._level = self._level
         new._seed = self.fork_seed()
         new._insts = list(self._insts)
+        new._decisions = dict(self._decisions)
+        new._naming = None
         moved = {f: new._state.functions[f.name] for f in self._state.functions.values()}
         new._steps = [
             Step(s.number, s.instruction, s.at, tuple([(moved[f], a, b) for f, a, b in s.changes]))
@@ -154,14 +169,14 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Later):
 
     def seed(self, seed: int) -> None:
         """Set the seed of the sampling primitives."""
-        if not isinstance(seed, int):
+        if isinstance(seed, bool) or not isinstance(seed, int):
             raise ScheduleTypeError(f"a seed is an int, not a {type(seed).__name__}", code="bad-seed")
-        self._seed = seed
+        self._seed = seed % _MODULUS or 1
 
     def fork_seed(self) -> int:
         """A new seed, drawn from the schedule's own."""
-        self._seed = (self._seed * 48271 + 11) % 0x7FFFFFFF or 1
-        return (self._seed * 69621) % 0x7FFFFFFF or 1
+        self._seed = (self._seed * 48271 + 11) % _MODULUS or 1
+        return (self._seed * 69621) % _MODULUS or 1
 
     def show(self, *args: Any, **kwargs: Any) -> None:
         """Show the module as it is now: HTML in a notebook, colours in a terminal."""
@@ -192,10 +207,35 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Later):
         except Refusal as error:
             raise self._attach(error, "get_sref", "") from None
 
+    def expr(self, text: str) -> Expr:
+        """An expression over the sizes of the function that is worked on: ``sch.expr("n // 4")``.
+
+        So a trace writes a factor that is no number.
+        """
+        return expressions.read(text, expressions.sizes(self._state))
+
     def remove_rv(self, rand_var: BlockRV | LoopRV | ExprRV) -> None:
         """Nothing to do: a handle holds nothing of the schedule."""
 
     # ---- steps
+
+    def step(self, name: str) -> NamedStep:
+        """``with sch.step("tile"):`` makes the steps of its body one step of that name.
+
+        Where there is one of that name already, this one takes its place, and what came after it is done
+        again, so that a cell of a notebook may be run twice.  If that fails, or the body raises, the schedule
+        is as it was.
+
+        >>> from tirscript.schedule.testing import example
+        >>> sch, i, j, k = example()
+        >>> for inner in (4, 8):
+        ...     with sch.step("tile"):
+        ...         j_0, j_1 = sch.split(j, [None, inner])
+        >>> sch.history
+        step  call                 result
+           1  split(j, [None, 8])  j_0, j_1
+        """
+        return NamedStep(self, name)
 
     @property
     def history(self) -> History:
@@ -258,7 +298,7 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Later):
         if done != len(self._steps):
             del self._insts[self._steps[done].at :]
             del self._steps[done:]
-        inst = Instruction(kind, args, result)
+        inst = Instruction(kind, args, result, self._naming)
         self._steps.append(Step(done + 1, inst, len(self._insts), changes))
         self._insts.append(inst)
         self._done = done + 1
@@ -270,7 +310,28 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Later):
             result = kind.check(self._state, *args)
         except Refusal as error:
             raise self._attach(error, kind.method, _call_text(kind, args)) from None
-        inst = self._last_look = Instruction(kind, args, result)
+        self._record(kind, args, result)
+        return result
+
+    def _sample(self, kind: InstructionKind, args: tuple[Any, ...], decision: Any) -> Any:
+        """Draw, or take the decision, and record it."""
+        try:
+            plan = kind.check(self._state, *args)
+            if decision is not None:
+                decision = plan.fit(decision)
+            else:
+                decision = plan.draw(random.Random(self.fork_seed()))
+        except Refusal as error:
+            raise self._attach(error, kind.method, _call_text(kind, args)) from None
+        result = plan.results(decision)
+        inst = self._record(kind, args, result)
+        if decision is not None:
+            self._decisions[inst] = decision
+        return result
+
+    def _record(self, kind: InstructionKind, args: tuple[Any, ...], result: Any) -> Instruction:
+        """Record an instruction that leaves the program as it is."""
+        inst = self._last_look = Instruction(kind, args, result, self._naming)
         if self._done < len(self._steps):
             # The undone steps stay for goto: the query stands before them.
             at = self._steps[self._done].at
@@ -279,7 +340,7 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Later):
                 s.at += 1
         else:
             self._insts.append(inst)
-        return result
+        return inst
 
     def _recover(self, error: BaseException, kind: InstructionKind, args: tuple[Any, ...]) -> Any:
         """Put the old program back; raise what is to be raised, or run again with a deeper stack."""

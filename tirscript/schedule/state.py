@@ -137,6 +137,8 @@ class ScheduleState:
         self.working: str | None = names[0] if len(names) == 1 else "main" if "main" in names else None
         self.debug_mask = debug_mask
         self.enable_check = enable_check
+        # Tokens that went with a named step, and what a newer step of that name made in their place.
+        self.aliases: dict[Any, Any] = {}
         # What the running transaction changed, so that it can be taken back.
         self.log: list[tuple[FunctionState, PrimFunc]] = []
 
@@ -168,6 +170,7 @@ class ScheduleState:
         new.working = self.working
         new.debug_mask = self.debug_mask
         new.enable_check = self.enable_check
+        new.aliases = dict(self.aliases)
         new.log = []
         return new
 
@@ -183,7 +186,8 @@ class ScheduleState:
                 place = other.index.get(token)
                 if place is not None:
                     return place
-        return None
+        newer = self.aliases.get(token)
+        return None if newer is None else self.find(newer, function)
 
     def get_sref(self, stmt: Stmt) -> StmtSRef | None:
         """The place of a loop or block of a current tree; None where it stands nowhere."""

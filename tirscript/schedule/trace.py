@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tirscript.diagnostics import ScheduleValueError
+from tirscript.diagnostics import ScheduleValueError, did_you_mean
 from tirscript.ir import hooks
-from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import Expr, FloatImm, IntImm, StringImm
 
 from .errors import argument
 from .refs import BlockRV, ExprRV, LoopRV
+from .trace_text import Lines, Names, plain, read_json, replaced, sources
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -22,10 +21,22 @@ class InstructionKind:
     """A kind of instruction: TVM's ``name``, the ``method`` of Schedule and its parameters.
 
     ``attrs`` of the parameters, the last ones, are attributes; the others are inputs.  With ``variadic``
-    the first parameter takes any number of arguments.  A kind that is no ``step`` only looks.
+    the first parameter takes any number of arguments.  A kind that is no ``step`` leaves the program as it
+    is; what it gives may depend on a decision (``decides``).
     """
 
-    __slots__ = ("attrs", "check", "method", "name", "params", "rewrite", "step", "variadic")
+    __slots__ = (
+        "attrs",
+        "check",
+        "decides",
+        "method",
+        "name",
+        "params",
+        "pure",
+        "rewrite",
+        "step",
+        "variadic",
+    )
     table: ClassVar[dict[str, InstructionKind]] = {}
 
     def __init__(
@@ -39,6 +50,8 @@ class InstructionKind:
         attrs: int = 0,
         variadic: bool = False,
         step: bool = True,
+        decides: bool = False,
+        pure: bool | None = None,
     ) -> None:
         self.name = name
         self.method = method
@@ -46,6 +59,9 @@ class InstructionKind:
         self.attrs = attrs
         self.variadic = variadic
         self.step = step
+        self.decides = decides
+        # Nothing is lost with an instruction whose results nothing uses.
+        self.pure = not step if pure is None else pure
         self.check = check
         self.rewrite = rewrite
         InstructionKind.table[name] = self
@@ -53,10 +69,22 @@ class InstructionKind:
     @staticmethod
     def get(name: str) -> InstructionKind:
         """The kind of that name, TVM's older and newer spellings included."""
-        found = InstructionKind.table.get(name) or InstructionKind.table.get(name.replace("SBlock", "Block"))
+        table = InstructionKind.table
+        found = None
+        if isinstance(name, str):
+            found = table.get(name) or table.get(name.replace("SBlock", "Block"))
         if found is None:
-            raise ScheduleValueError(f"no instruction is called {name!r}", code="unknown-instruction")
+            raise ScheduleValueError(
+                f"no instruction is called {name!r}",
+                code="unknown-instruction",
+                hint=did_you_mean(str(name), table),
+            )
         return found
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether an instruction of this kind only gives results."""
+        return self.pure
 
     def __repr__(self) -> str:
         return f"InstructionKind({self.name})"
@@ -65,12 +93,15 @@ class InstructionKind:
 class Instruction:
     """One call of a primitive: its kind, arguments in the order of the parameters, and results."""
 
-    __slots__ = ("args", "kind", "result")
+    __slots__ = ("args", "group", "kind", "result")
 
-    def __init__(self, kind: InstructionKind, args: tuple[Any, ...], result: Any) -> None:
+    def __init__(
+        self, kind: InstructionKind, args: tuple[Any, ...], result: Any, group: str | None = None
+    ) -> None:
         self.kind = kind
         self.args = args
         self.result = result
+        self.group = group  # the named step that it belongs to
 
     @property
     def inputs(self) -> list[Any]:
@@ -93,6 +124,10 @@ class Instruction:
         if self.result is None:
             return []
         return list(self.result) if isinstance(self.result, (list, tuple)) else [self.result]
+
+    def makes(self, used: set[Any]) -> bool:
+        """Whether one of its results is among ``used``."""
+        return any(isinstance(o, (LoopRV, BlockRV, ExprRV)) and o in used for o in self.outputs)
 
     def handles(self) -> list[Any]:
         """The loops and blocks among the results."""
@@ -126,13 +161,6 @@ _DEFAULTS: dict[str, Any] = {
     "assume_injective_transform": False,
     "cse_thresh": 0,
 }
-
-
-class Lines(list[str]):
-    """Lines of Python; ``str`` joins them."""
-
-    def __str__(self) -> str:
-        return "\n".join(self)
 
 
 class Trace:
@@ -175,49 +203,72 @@ class Trace:
     def get_decision(self, inst: Instruction) -> Any:
         return self.decisions.get(inst)
 
+    def with_decision(self, inst: Instruction, decision: Any, remove_postproc: bool = False) -> Trace:
+        """A trace in which ``inst``, one of this one's, decides otherwise."""
+        if not any(i is inst for i in self.insts):
+            raise ScheduleValueError("the instruction is not in this trace", code="unknown-instruction")
+        if not inst.kind.decides:
+            raise ScheduleValueError(f"{inst.text} decides nothing", code="no-decision")
+        kept = self._until_postproc() if remove_postproc else self.insts
+        decisions = {i: d for i, d in self.decisions.items() if any(i is k for k in kept)}
+        if any(i is inst for i in kept):
+            decisions[inst] = decision
+        return Trace(kept, decisions, checked=self.checked)
+
+    def _until_postproc(self) -> list[Instruction]:
+        for n, inst in enumerate(self.insts):
+            if inst.kind.name == "EnterPostproc":
+                return self.insts[:n]
+        return self.insts
+
     def simplified(self, remove_postproc: bool = False) -> Trace:
-        """Without instructions that only look and whose results nothing uses."""
+        """Without instructions that only give results, which nothing uses."""
         used: set[Any] = set()
         kept: list[Instruction] = []
-        for inst in reversed(self.insts):
-            if inst.kind.step or any(o in used for o in inst.handles()):
+        for inst in reversed(self._until_postproc() if remove_postproc else self.insts):
+            if not inst.kind.pure or inst.makes(used):
                 kept.append(inst)
-                used.update([i for i in _flat(inst.args) if isinstance(i, (LoopRV, BlockRV))])
+                used.update(sources(inst.args))
         kept.reverse()
-        return Trace(kept, self.decisions, checked=self.checked)
+        decisions = {i: self.decisions[i] for i in kept if i in self.decisions}
+        return Trace(kept, decisions, checked=self.checked)
 
     def apply_to_schedule(
-        self, sch: Schedule, remove_postproc: bool = False, decision_provider: Any = None
+        self,
+        sch: Schedule,
+        remove_postproc: bool = False,
+        decision_provider: Callable[[Instruction, list[Any], list[Any], Any], Any] | None = None,
     ) -> None:
-        """Run the instructions on another schedule."""
+        """Run the instructions on another schedule.
+
+        ``decision_provider(inst, inputs, attrs, decision)`` gives the decision of each sampling instruction,
+        where it is given; None lets it be drawn.  ``remove_postproc`` leaves out what comes after
+        ``enter_postproc``.
+        """
         known: dict[Any, Any] = {}
-
-        def here(value: Any) -> Any:
-            if isinstance(value, (LoopRV, BlockRV)):
-                return known.get(value, value)
-            if isinstance(value, (list, tuple)):
-                return [here(v) for v in value]
-            return value
-
-        for inst in self.insts:
-            args = [here(a) for a in inst.args]
-            result = _call(sch, inst.kind, args)
-            made = [] if result is None else result if isinstance(result, (list, tuple)) else [result]
+        for inst in self._until_postproc() if remove_postproc else self.insts:
+            args = [replaced(a, known) for a in inst.args]
+            decision = self.decisions.get(inst)
+            if decision_provider is not None and inst.kind.decides:
+                inputs = [replaced(a, known) for a in inst.inputs]
+                decision = decision_provider(inst, inputs, inst.attrs, decision)
+            result = _call(sch, inst.kind, args, decision)
+            made = _results(result)
             if len(made) != len(inst.outputs):
                 raise ScheduleValueError(
                     f"{inst.text} gave {len(made)} results, the trace has {len(inst.outputs)}",
                     code="trace-mismatch",
                     hint="the trace was made for another program",
                 )
-            known.update(zip(inst.outputs, made, strict=True))
+            known.update((a, b) for a, b in zip(inst.outputs, made, strict=True) if a is not None)
 
-    def as_python(self) -> Lines:
+    def as_python(self, remove_postproc: bool = False) -> Lines:
         """The statements that do the same on a schedule ``sch``, one a line."""
-        names = _Names()
+        names = Names()
         out = Lines()
         if not self.checked:
             out.append("# made with enable_check=False: legality was not tested")
-        for inst in self.insts:
+        for inst in self._until_postproc() if remove_postproc else self.insts:
             kind = inst.kind
             parts: list[str] = []
             for n, (name, value) in enumerate(zip(kind.params, inst.args, strict=True)):
@@ -225,6 +276,9 @@ class Trace:
                     parts += [names.python(v) for v in value]
                 else:
                     parts.append(f"{name}={names.python(value)}")
+            decision = self.decisions.get(inst)
+            if decision is not None:
+                parts.append(f"decision={names.python(decision)}")
             call = f"sch.{kind.method}({', '.join(parts)})"
             made = [names.new(o) for o in inst.outputs]
             target = ""
@@ -252,37 +306,29 @@ class Trace:
         return bundle
 
     def as_json(self, remove_postproc: bool = False) -> Any:
-        """``[[[kind, inputs, attrs, outputs], ...], decisions]``: plain lists that ``json`` can write."""
-        names = _Names()
-        insts = []
-        for inst in self.insts:
-            inputs = [names.json(v) for v in inst.inputs]
+        """``[[[kind, inputs, attrs, outputs], ...], [[number, decision], ...]]``: plain lists that ``json``
+        can write."""
+        names = Names()
+        insts: list[Any] = []
+        decisions: list[Any] = []
+        for n, inst in enumerate(self._until_postproc() if remove_postproc else self.insts):
+            inputs = [names.json(v) for v in _spread(inst)]
             attrs = [names.json(v) for v in inst.attrs]
             insts.append([inst.kind.name, inputs, attrs, [names.new(o) for o in inst.outputs]])
-        return [insts, []]
+            if inst in self.decisions:
+                decisions.append([n, names.json(self.decisions[inst])])
+        return [insts, decisions]
 
     @staticmethod
     def apply_json_to_schedule(json_obj: Any, sch: Schedule) -> None:
         """Run what ``as_json`` gave (the lists, or their text) on a schedule."""
-        data = json.loads(json_obj) if isinstance(json_obj, str) else json_obj
+        insts, decisions = _parts_of(json_obj)
         known: dict[str, Any] = {}
 
         def here(value: Any) -> Any:
-            if isinstance(value, str):
-                if value == "None":
-                    return None
-                if value.startswith('"'):
-                    return json.loads(value)
-                if value in known:
-                    return known[value]
-                raise ScheduleValueError(f"the trace uses {value!r} before it is made", code="trace-mismatch")
-            if isinstance(value, list):
-                return [here(v) for v in value]
-            if isinstance(value, dict):
-                return {here(k): here(v) for k, v in value.items()}
-            return value
+            return read_json(value, known, sch.expr)
 
-        for name, inputs, attrs, outputs in data[0]:
+        for n, (name, inputs, attrs, outputs) in enumerate(insts):
             kind = InstructionKind.get(name)
             values = [here(v) for v in inputs]
             count = len(kind.params) - kind.attrs
@@ -292,71 +338,55 @@ class Trace:
                 values = [*values[: count - 1], values[count - 1 :]]
             elif kind.method == "split" and count == 2:
                 values = [values[0], values[1:]]
-            result = _call(sch, kind, [*values, *[here(a) for a in attrs]])
-            made = [] if result is None else result if isinstance(result, (list, tuple)) else [result]
+            args = [*values, *[here(a) for a in attrs]]
+            if len(args) != len(kind.params):
+                raise _mismatch(f"{name} takes {', '.join(kind.params)}; the trace has {len(args)} arguments")
+            made = _results(_call(sch, kind, args, here(decisions.get(n))))
+            if len(made) != len(outputs):
+                raise _mismatch(f"{name} gave {len(made)} results, the trace has {len(outputs)}")
             known.update(zip(outputs, made, strict=True))
 
 
-def _call(sch: Schedule, kind: InstructionKind, args: list[Any]) -> Any:
+def _spread(inst: Instruction) -> list[Any]:
+    """The inputs with the loops of ``fuse(*loops)`` and the factors of ``split`` among them, as TVM's."""
+    kind = inst.kind
+    inputs = list(inst.args[: len(inst.args) - kind.attrs])
+    if kind.variadic:
+        return [*inputs[0], *inputs[1:]]
+    if kind.method == "split":
+        return [inputs[0], *inputs[1]]
+    return inputs
+
+
+def _parts_of(json_obj: Any) -> tuple[list[Any], Mapping[int, Any]]:
+    """The instructions and decisions of a trace that was written as JSON."""
+    try:
+        data = json.loads(json_obj) if isinstance(json_obj, (str, bytes)) else json_obj
+        insts = [(str(kind), list(inputs), list(attrs), list(made)) for kind, inputs, attrs, made in data[0]]
+        return insts, {int(n): d for n, d in (data[1] if len(data) > 1 else ())}
+    except (TypeError, ValueError, KeyError, IndexError) as e:
+        raise _mismatch(f"this is no trace as JSON: {type(e).__name__}: {e}") from None
+
+
+def _mismatch(message: str) -> ScheduleValueError:
+    return ScheduleValueError(message, code="trace-mismatch")
+
+
+def _results(result: Any) -> list[Any]:
+    return [] if result is None else list(result) if isinstance(result, (list, tuple)) else [result]
+
+
+def run(sch: Schedule, kind: InstructionKind, args: list[Any], decision: Any = None) -> list[Any]:
+    """Run an instruction on a schedule; its results."""
+    return _results(_call(sch, kind, args, decision))
+
+
+def _call(sch: Schedule, kind: InstructionKind, args: list[Any], decision: Any = None) -> Any:
     method = getattr(sch, kind.method)
+    named = {"decision": decision} if decision is not None else {}
     if kind.variadic:
         return method(*args[0], **dict(zip(kind.params[1:], args[1:], strict=True)))
-    return method(**dict(zip(kind.params, args, strict=True)))
+    return method(**dict(zip(kind.params, args, strict=True)), **named)
 
 
-def _flat(values: Any) -> Iterator[Any]:
-    for v in values:
-        if isinstance(v, (list, tuple)):
-            yield from _flat(v)
-        else:
-            yield v
-
-
-class _Names:
-    """Names of results: b0, l1, l2, v3 ..."""
-
-    def __init__(self) -> None:
-        self.known: dict[Any, str] = {}
-        self.count = 0
-
-    def new(self, output: Any) -> str:
-        letter = "l" if isinstance(output, LoopRV) else "b" if isinstance(output, BlockRV) else "v"
-        name = self.known[output] = f"{letter}{self.count}"
-        self.count += 1
-        return name
-
-    def python(self, value: Any) -> str:
-        if isinstance(value, (LoopRV, BlockRV, ExprRV)):
-            return self.known.get(value) or argument(value)
-        if isinstance(value, (list, tuple)):
-            return "[" + ", ".join([self.python(v) for v in value]) + "]"
-        if isinstance(value, dict):
-            return "{" + ", ".join([f"{self.python(k)}: {self.python(v)}" for k, v in value.items()]) + "}"
-        value = plain(value)
-        return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-
-    def json(self, value: Any) -> Any:
-        if isinstance(value, (LoopRV, BlockRV, ExprRV)):
-            return self.known.get(value) or argument(value)
-        if value is None:
-            return "None"
-        if isinstance(value, (list, tuple)):
-            return [self.json(v) for v in value]
-        if isinstance(value, dict):
-            return {self.json(k): self.json(v) for k, v in value.items()}
-        written = getattr(value, "as_json", None)
-        value = self.json(written()) if written is not None else plain(value)
-        return json.dumps(value) if isinstance(value, str) else value
-
-
-def plain(value: Any) -> Any:
-    """A constant expression as a Python value; other expressions as their text."""
-    if isinstance(value, (IntImm, FloatImm, StringImm)):
-        return bool(value.value) if value.dtype == "bool" else value.value
-    if isinstance(value, Buffer):
-        return value.name
-    if isinstance(value, Expr):
-        return argument(value)
-    if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a NumPy scalar
-        return value.item()
-    return value
+__all__ = ["Instruction", "InstructionKind", "Lines", "Trace", "plain", "run"]

@@ -7,5 +7,6 @@ from .memory import Memory
 from .moves import Moves
 from .notes import Notes
 from .reduction import Reduction
+from .sampling import Sampling
 
-__all__ = ["Hardware", "Layout", "Loops", "Memory", "Moves", "Notes", "Reduction"]
+__all__ = ["Hardware", "Layout", "Loops", "Memory", "Moves", "Notes", "Reduction", "Sampling"]
