@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tirscript.arith.linear import Linear, atom_mentions, to_linear
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import BufferLoad, Expr, Let, Var
+from tirscript.ir.expr import GE, GT, LE, LT, And, BufferLoad, Call, Expr, Let, Var
 from tirscript.ir.node import walk
 from tirscript.ir.stmt import BufferStore, For, IfThenElse, LetStmt, SeqStmt, Stmt, While
 
@@ -81,6 +81,8 @@ class Covered:
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
         self.spans: dict[Var, Span | None] = {}  # loops around, inside the statement
+        self.guards: list[Linear | None] = []  # forms that are at least 0 here; None for another condition
+        self.sure: dict[int, Box] = {}  # boxes whose guards say no more than that the cell exists
 
     def check(self, s: Stmt) -> bool:
         return self._run(s, []) is not None
@@ -101,7 +103,11 @@ class Covered:
             if not self._reads(s, written):
                 return None
             box = point(s.indices) if s.buffer is self.buffer and s.predicate is None else None
-            return written if box is None else [*written, box]
+            if box is None:
+                return written
+            if self._exists(box):
+                self.sure[id(box)] = box
+            return [*written, box]
         if t is LetStmt:
             if not self._reads(s.value, written):
                 return None
@@ -110,10 +116,13 @@ class Covered:
         if t is IfThenElse or t is While:
             if not self._reads(s.condition, written):
                 return None
+            if t is IfThenElse and s.else_case is None:
+                return self._guarded(s, written)
             branches = [s.then_case, s.else_case] if t is IfThenElse else [s.body]
-            if any(b is not None and self._run(b, list(written)) is None for b in branches):
-                return None
-            return written
+            kept, self.guards = self.guards, [*self.guards, None]
+            fine = all(b is None or self._run(b, list(written)) is not None for b in branches)
+            self.guards = kept
+            return written if fine else None
         below = s.children()
         if not any(isinstance(c, Stmt) for c in below):
             return written if self._reads(s, written) else None
@@ -126,6 +135,28 @@ class Covered:
             elif not self._reads(c, written):
                 return None
         return written
+
+    def _guarded(self, s: IfThenElse, written: list[Box]) -> list[Box] | None:
+        """Behind an ``if`` those boxes stay whose guards say only that the cell exists: a read of a cell
+        that does not is no read."""
+        kept = self.guards
+        self.guards = [*kept, *_forms(s.condition)]
+        inside = self._run(s.then_case, list(written))
+        self.guards = kept
+        if inside is None:
+            return None
+        known = {id(b) for b in written}
+        return [*written, *[b for b in inside if id(b) not in known and id(b) in self.sure]]
+
+    def _exists(self, box: Box) -> bool:
+        """Whether the conditions around a store say no more than that its cell lies in the buffer."""
+        ends = []
+        for side, n in zip(box, self.buffer.shape, strict=True):
+            form, size = side.base.shift(side.low), to_linear(n)
+            ends.append(form)
+            if size is not None:
+                ends.append((size - form).shift(-1))
+        return all(g is not None and any(_implied(g, e) for e in ends) for g in self.guards)
 
     def _known_outside(self, boxes: list[Box] | None, var: Var) -> list[Box] | None:
         if boxes is None:
@@ -147,6 +178,8 @@ class Covered:
                     grown = _filled(box, s.loop_var, span)
                     if grown is not None:
                         out.append(grown)
+                        if id(box) in self.sure:
+                            self.sure[id(grown)] = grown
         return out
 
     def _reads(self, e: Any, written: list[Box]) -> bool:
@@ -172,6 +205,36 @@ class Covered:
             if side.low < given.low or side.high > given.high:
                 return False
         return True
+
+
+def _forms(condition: Expr) -> list[Linear | None]:
+    """The conjuncts of a condition as forms that are at least 0; None for what is no comparison of sums."""
+    t: Any = type(condition)
+    if t is And:
+        return [*_forms(condition.a), *_forms(condition.b)]  # type: ignore[attr-defined]
+    if t is Call and condition.op == "likely":  # type: ignore[attr-defined]
+        return _forms(condition.args[0])  # type: ignore[attr-defined]
+    if t not in (LT, LE, GT, GE):
+        return [None]
+    a, b = to_linear(condition.a), to_linear(condition.b)  # type: ignore[attr-defined]
+    if a is None or b is None:
+        return [None]
+    d = b - a if t in (LT, LE) else a - b
+    return [d.shift(-1) if t in (LT, GT) else d]
+
+
+def _implied(guard: Linear, end: Linear) -> bool:
+    """Whether ``guard >= 0`` follows from ``end >= 0``: a multiple of it, and no stricter."""
+    if (guard - end).is_const:
+        return (guard - end).const >= 0
+    # 2 <= i with i from 0 in steps is written so: k * guard + c is the end
+    for atom, k in guard.terms.items():
+        other = end.terms.get(atom, 0)
+        if k and other and other % k == 0 and other // k > 1:
+            d = guard.scale(other // k) - end
+            return d.is_const and d.const >= 0
+        return False
+    return guard.const >= 0
 
 
 def _filled(box: Box, var: Var, span: Span) -> Box | None:

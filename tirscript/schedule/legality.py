@@ -33,6 +33,7 @@ from .cells import (
     shared_loops,
 )
 from .errors import Note, Refusal
+from .private import private_buffers
 from .refs import StmtSRef
 from .state import FunctionState
 
@@ -112,12 +113,14 @@ def check_iterations_independent(
     if _surely_independent(place):
         return
     loop: For = place.node
+    if not combined:
+        if _linear_independent(place):
+            return
+        combined = private_buffers(place)
     meets = None if combined else _surely_meets(place)
     if meets is not None:
         realize, axis = meets
         _refuse_carried(place, word, rule, realize, axis, lambda: _carried_note(place))
-    if not combined and _linear_independent(place):
-        return
     answer = _carried(place, combined)
     if answer is None:
         return

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tirscript.analysis.access import accesses_of
-from tirscript.ir.expr import BufferLoad, IntImm, Var
-from tirscript.ir.node import memo_of, walk
+from tirscript.ir.expr import IntImm, Var
 from tirscript.ir.stmt import BlockRealize, For, IfThenElse, SeqStmt, Stmt
 
 from .buffers import refuse_root
 from .errors import BadArgument, BadValue, Refusal, a_kind, describe
+from .footprint import Memory, add_loads, touched
 from .legality import aliased_params
 from .refs import StmtSRef
 from .resolve import block_place, integer, loop_place
 from .state import ScheduleState
-
-Memory = frozenset[Var]
-_NOTHING: Memory = frozenset()
 
 
 class OtherScope(Refusal):
@@ -186,9 +182,9 @@ def find(state: ScheduleState, block: Any, loop: Any, primitive: str, *, later: 
     for s in (*loops, *[q.node for q in path], *_between(top, scope)):
         if type(s) is For:
             if type(s.min) is not IntImm or type(s.extent) is not IntImm:
-                _add_loads((s.min, s.extent), headers)
+                add_loads((s.min, s.extent), headers)
         elif type(s) is IfThenElse:
-            _add_loads((s.condition,), headers)
+            add_loads((s.condition,), headers)
     spot.header_reads = frozenset(headers)
     return spot
 
@@ -280,49 +276,6 @@ def _inside(spot: Spot, position: int) -> Iterator[Piece]:
             other = s.else_case if inner.seq_index == 0 else s.then_case
             if other is not None:
                 yield Piece(other, "nest", loops, None)
-
-
-def touched(s: Any) -> tuple[Memory, Memory]:
-    """The memory that a statement may read and write, as pointers; memoised on loops and blocks."""
-    t = type(s)
-    if t is For or t is BlockRealize:
-        memo = memo_of(s if t is For else s.block)
-        found: tuple[Memory, Memory] | None = memo.get("touched")
-        if found is None:
-            if t is For:
-                found = _with_loads(touched(s.body), (s.min, s.extent))
-            else:
-                done = accesses_of(s.block)
-                found = (
-                    frozenset([a.buffer.data for a in done if not a.is_write]),
-                    frozenset([a.buffer.data for a in done if a.is_write]),
-                )
-            memo["touched"] = found
-        if t is BlockRealize:
-            return _with_loads(found, (*s.iter_values, s.predicate))
-        return found
-    if t is SeqStmt:
-        parts = [touched(c) for c in s.seq]
-        return _NOTHING.union(*[r for r, _ in parts]), _NOTHING.union(*[w for _, w in parts])
-    done = accesses_of(s)
-    return (
-        frozenset([a.buffer.data for a in done if not a.is_write]),
-        frozenset([a.buffer.data for a in done if a.is_write]),
-    )
-
-
-def _with_loads(found: tuple[Memory, Memory], exprs: tuple[Any, ...]) -> tuple[Memory, Memory]:
-    """With the memory that expressions read."""
-    more: set[Var] = set()
-    _add_loads(exprs, more)
-    return (found[0] | more, found[1]) if more else found
-
-
-def _add_loads(exprs: tuple[Any, ...], out: set[Var]) -> None:
-    for e in exprs:
-        t = type(e)
-        if t is not Var and t is not IntImm:
-            out.update([n.buffer.data for n in walk(e) if type(n) is BufferLoad])
 
 
 # ---- the position

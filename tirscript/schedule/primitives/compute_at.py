@@ -18,7 +18,8 @@ Requirements:
   * it may run again (``not-recomputable``): it is no update of what was there before, unless each instance
     runs once in the new place too
   * nothing is written that it reads, or writes, on the way down (``reversed-dependence``,
-    ``dependence-unknown``), and parallel loops around it stay independent (``loop-carried-dependence``)
+    ``dependence-unknown``), nor under loops around both nests where instances of other iterations of them are
+    needed (``carried-value``), and parallel loops around it stay independent (``loop-carried-dependence``)
 
 >>> from tirscript.schedule import Schedule
 >>> from tirscript.schedule.testing import loop_lines, mm_relu
@@ -47,6 +48,7 @@ from tirscript.ir.stmt import Block, BlockRealize, For, SeqStmt, Stmt
 
 from ..binding import Binding, GuardedBlock, LoopWithoutAxis, binding_of, mentions
 from ..errors import Refusal, describe
+from ..footprint import touched
 from ..motion import (
     LoopCarried,
     Mover,
@@ -59,7 +61,7 @@ from ..motion import (
 )
 from ..moves import without
 from ..nesting import Nest, around, build
-from ..placement import Piece, Spot, find, pieces, position_of, touched
+from ..placement import Piece, Spot, find, pieces, position_of
 from ..regions import Prover, Solver, cells_needed
 from ..state import ScheduleState
 from ..tiling import tiling

@@ -39,6 +39,7 @@ from tirscript.ir.stmt import IfThenElse
 
 from ..binding import Binding, binding_of
 from ..errors import Refusal
+from ..footprint import touched
 from ..motion import (
     Mover,
     NotRecomputable,
@@ -50,7 +51,7 @@ from ..motion import (
     updates_apart,
 )
 from ..nesting import Nest, around, build
-from ..placement import Spot, find, pieces, position_of, touched
+from ..placement import Spot, find, pieces, position_of
 from ..regions import Prover, Solver, cells_needed
 from ..state import ScheduleState
 from ..tiling import Tiling, tiling
