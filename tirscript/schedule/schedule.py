@@ -26,11 +26,12 @@ from .history import Diff, History, Step, diff_text
 from .later import Later
 from .named import NamedStep
 from .primitives import look
-from .refs import BlockRV, ExprRV, LoopRV, StmtSRef
+from .refs import BlockRV, ExprRV, LoopRV, StmtSRef, block_token
 from .replay import complete_trace
 from .resolve import any_place, function_of
 from .state import FunctionState, ScheduleState
 from .trace import Instruction, InstructionKind, Trace
+from .trace_text import replaced, sources
 
 _MASKS = {"none": 0, "all": 3}
 _MODULUS = 0x7FFFFFFF
@@ -278,6 +279,8 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
     def _apply(self, kind: InstructionKind, args: tuple[Any, ...]) -> Any:
         """Run a primitive as a transaction, and record it."""
         state = self._state
+        if state.aliases:
+            args = self._current(args)
         try:
             result = kind.rewrite(state, kind.check(state, *args))
             if state.debug_mask:
@@ -306,6 +309,7 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
 
     def _look(self, kind: InstructionKind, args: tuple[Any, ...]) -> Any:
         """Run a query and record it."""
+        args = self._current(args)
         try:
             result = kind.check(self._state, *args)
         except Refusal as error:
@@ -315,6 +319,7 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
 
     def _sample(self, kind: InstructionKind, args: tuple[Any, ...], decision: Any) -> Any:
         """Draw, or take the decision, and record it."""
+        args = self._current(args)
         try:
             plan = kind.check(self._state, *args)
             if decision is not None:
@@ -328,6 +333,21 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
         if decision is not None:
             self._decisions[inst] = decision
         return result
+
+    def _current(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, where handles that went with a named step mean what stands in their place."""
+        aliases = self._state.aliases
+        if not aliases:
+            return args
+        known: dict[Any, Any] = {}
+        for handle in sources(args):
+            if isinstance(handle, (LoopRV, BlockRV)) and handle.token in aliases:
+                place = self._state.find(handle.token)
+                if place is not None:
+                    s = place.node
+                    token = s.loop_var if isinstance(s, For) else block_token(s.block.label)
+                    known[handle] = type(handle)(token, place.home.name)
+        return tuple([replaced(a, known) for a in args]) if known else args
 
     def _record(self, kind: InstructionKind, args: tuple[Any, ...], result: Any) -> Instruction:
         """Record an instruction that leaves the program as it is."""

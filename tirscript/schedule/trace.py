@@ -228,6 +228,7 @@ class Trace:
         for inst in reversed(self._until_postproc() if remove_postproc else self.insts):
             if not inst.kind.pure or inst.makes(used):
                 kept.append(inst)
+                used.difference_update(o for o in inst.outputs if o is not None)
                 used.update(sources(inst.args))
         kept.reverse()
         decisions = {i: self.decisions[i] for i in kept if i in self.decisions}

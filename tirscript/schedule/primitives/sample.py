@@ -37,7 +37,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from tirscript.ir.expr import IntImm
+from tirscript.ir.expr import FloatImm, IntImm
 from tirscript.ir.ops import ceildiv
 from tirscript.ir.stmt import For
 
@@ -172,7 +172,7 @@ def _weights(probs: Any) -> list[float] | None:
     out: list[float] = []
     for p in probs:
         try:
-            number = float(getattr(p, "value", p))
+            number = float(p.value if isinstance(p, (IntImm, FloatImm)) else p)
         except (TypeError, ValueError, OverflowError):
             return None
         if not 0 <= number < math.inf:
@@ -226,12 +226,14 @@ def check_partitioned_tile(
     return PartitionedTile(extent, count, position, inner)
 
 
-def _nothing(state: ScheduleState) -> None:
+def _nothing(state: ScheduleState, *args: Any) -> None:
     return None
 
 
 def _kind(name: str, method: str, params: Sequence[str], check: Any, attrs: int) -> InstructionKind:
-    return InstructionKind(name, method, tuple(params), check, None, attrs=attrs, step=False, decides=True)  # type: ignore[arg-type]
+    return InstructionKind(
+        name, method, tuple(params), check, _nothing, attrs=attrs, step=False, decides=True
+    )
 
 
 CATEGORICAL = _kind("SampleCategorical", "sample_categorical", ("candidates", "probs"), check_categorical, 2)
@@ -243,11 +245,5 @@ PARTITIONED_TILE = _kind(
     check_partitioned_tile, 3,
 )  # fmt: skip
 ENTER_POSTPROC = InstructionKind(
-    "EnterPostproc",
-    "enter_postproc",
-    (),
-    _nothing,
-    None,
-    step=False,
-    pure=False,  # type: ignore[arg-type]
+    "EnterPostproc", "enter_postproc", (), _nothing, _nothing, step=False, pure=False
 )
