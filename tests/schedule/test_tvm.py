@@ -20,6 +20,7 @@ from tirscript.schedule import Schedule
 from tirscript.script.printer import script
 
 from .programs import copy_symbolic, matmul, two_stages
+from .test_decompose_padding import pad2d
 
 pytestmark = [
     pytest.mark.peer,
@@ -221,6 +222,19 @@ def factored_again(sch: Schedule) -> None:
     sch.rfactor(sch.get_loops(partial)[4], 2)
 
 
+def padded(sch: Schedule) -> None:
+    block = sch.get_block("pad")
+    sch.decompose_padding(block, sch.get_loops(block)[0])
+
+
+def padded_inside(sch: Schedule) -> None:
+    block = sch.get_block("pad")
+    i, j = sch.get_loops(block)
+    sch.parallel(i)
+    sch.split(j, [None, 5])
+    sch.decompose_padding(block, sch.get_loops(block)[1])
+
+
 OF_MATMUL = (
     steps_of_tiling,
     three_factors,
@@ -248,6 +262,8 @@ CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
     "inlined": (two_stages, inlined),
     "cached_stage": (two_stages, cached_stage),
     "cached_writes": (two_stages, cached_writes),
+    "padded": (pad2d, padded),
+    "padded_inside": (pad2d, padded_inside),
     "symbolic": (copy_symbolic, symbolic),
     "symbolic_split": (copy_symbolic, symbolic_split),
 }

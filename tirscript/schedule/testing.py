@@ -7,7 +7,23 @@ from typing import Any
 
 from tirscript.ir.buffer import make_buffer, point
 from tirscript.ir.equal import assert_structural_equal
-from tirscript.ir.expr import TRUE, Add, BufferLoad, Expr, FloatImm, IterVar, Max, Mul, Range, Var, const_int
+from tirscript.ir.expr import (
+    GE,
+    LT,
+    TRUE,
+    Add,
+    And,
+    BufferLoad,
+    Call,
+    Expr,
+    FloatImm,
+    IterVar,
+    Max,
+    Mul,
+    Range,
+    Var,
+    const_int,
+)
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For, SeqStmt, Stmt
 
@@ -82,6 +98,26 @@ def chain(n: int = 16) -> PrimFunc:
         dict(zip(handles, (a, c), strict=True)),
         BlockRealize((), TRUE, Block(BlockLabel("root"), (), (), (), body, None, (b,))),
         attrs={"global_symbol": "chain"},
+    )
+
+
+def padding(n: int = 16, pad: int = 2) -> PrimFunc:
+    """A block that pads with zeros on both sides: ``Y = X`` between them."""
+    x, y = make_buffer("X", (const_int(n),)), make_buffer("Y", (const_int(n + 2 * pad),))
+    i, vi = Var("i"), Var("vi")
+    inside = And(GE(vi, const_int(pad)), LT(vi, const_int(n + pad)))
+    value = Call("float32", "if_then_else", (inside, BufferLoad(x, (vi - pad,)), FloatImm(0.0)))
+    block = Block(
+        BlockLabel("Y"), (IterVar(vi, Range(const_int(0), y.shape[0]), "spatial"),), (point(x, (vi - pad,)),),
+        (point(y, (vi,)),), BufferStore(y, value, (vi,)),
+    )  # fmt: skip
+    body = For(i, const_int(0), y.shape[0], "serial", BlockRealize((i,), TRUE, block))
+    handles = [Var(f"{b.name}_handle", "handle", False) for b in (x, y)]
+    return PrimFunc(
+        tuple(handles),
+        dict(zip(handles, (x, y), strict=True)),
+        BlockRealize((), TRUE, Block(BlockLabel("root"), (), (), (), body)),
+        attrs={"global_symbol": "padding"},
     )
 
 
