@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 # Where each public name lives.
 _NAMES = {
     "tirscript.driver": ("build", "compile", "lower"),
-    "tirscript.schedule": ("Schedule",),
+    "tirscript.schedule": ("Schedule", "TensorIntrin", "Trace"),
     "tirscript.script": ("parse", "from_source"),
     "tirscript.target": ("Target",),
     "tirscript.ir": (
@@ -37,7 +37,7 @@ _NAMES = {
 }  # fmt: skip
 _MODULES = (
     "analysis", "arith", "diagnostics", "display", "driver", "ir", "lowering", "nd", "runtime", "schedule",
-    "s_tir", "script", "target", "te", "testing", "tir",
+    "s_tir", "script", "target", "te", "tensor_intrin", "testing", "tir",
     "tirx", "topi",
 )  # fmt: skip
 # Second names: TVM's spelling of what has another name here.
@@ -47,7 +47,7 @@ _ALIASES = {
 }
 _NOT_YET_MODULES = (
     "autotvm", "auto_scheduler", "contrib", "contrib.clang", "contrib.utils", "dlight", "meta_schedule",
-    "relax", "rpc", "tensor_intrin", "transform",
+    "relax", "rpc", "transform",
 )  # fmt: skip
 _NOT_YET_NAMES = ("opencl", "metal")
 

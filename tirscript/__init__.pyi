@@ -29,8 +29,10 @@ from tirscript.diagnostics import ScheduleTypeError as ScheduleTypeError
 from tirscript.diagnostics import ScheduleValueError as ScheduleValueError
 from tirscript.target import Target as Target
 from tirscript.diagnostics import TargetError as TargetError
+from tirscript.schedule import TensorIntrin as TensorIntrin
 from tirscript.diagnostics import TirscriptError as TirscriptError
 from tirscript.diagnostics import TirscriptWarning as TirscriptWarning
+from tirscript.schedule import Trace as Trace
 from tirscript.diagnostics import WellFormedError as WellFormedError
 from tirscript import analysis as analysis
 from tirscript import arith as arith
@@ -60,6 +62,7 @@ from tirscript.ir import structural_equal as structural_equal
 from tirscript.ir import structural_hash as structural_hash
 from tirscript import target as target
 from tirscript import te as te
+from tirscript import tensor_intrin as tensor_intrin
 from tirscript import testing as testing
 from tirscript import tir as tir
 from tirscript import topi as topi
@@ -77,6 +80,5 @@ opencl: _NotYet
 relax: _NotYetModule
 rpc: _NotYetModule
 s_tir = tir
-tensor_intrin: _NotYetModule
 tirx = tir
 transform: _NotYetModule

@@ -15,6 +15,7 @@ _WHERE = {
     "show": "tirscript.display:show",
     "to_python": "tirscript.codegen.python:to_python",
     "mimebundle": "tirscript.display:mimebundle",
+    "tensor_intrins": "tirscript.tensor_intrin:register_all",
     "specialize": "tirscript.script.specialize:specialize",
     "index_map_indices": "tirscript.arith.index_map:map_indices",
     "index_map_shape": "tirscript.arith.index_map:map_shape",

@@ -9,14 +9,15 @@ from tirscript.diagnostics import ScheduleError, ScheduleTypeError, ScheduleValu
 from .refs import BlockRV, ExprRV, LoopRV, StmtSRef
 from .schedule import Schedule
 from .state import ScheduleState
+from .tensor_intrin import TensorIntrin
 from .trace import Instruction, InstructionKind, Trace
 
 SBlockRV = BlockRV
 
 __all__ = [
     "BlockRV", "ExprRV", "Instruction", "InstructionKind", "LoopRV", "SBlockRV", "Schedule", "ScheduleError",
-    "ScheduleState", "ScheduleTypeError", "ScheduleValueError", "StmtSRef", "Trace", "register_reducer",
-    "testing",
+    "ScheduleState", "ScheduleTypeError", "ScheduleValueError", "StmtSRef", "TensorIntrin", "Trace",
+    "register_reducer", "testing",
 ]  # fmt: skip
 
 

@@ -51,7 +51,7 @@ def build(plan: Blocking) -> BlockRealize:
             v = Var(axis.inner_name, iv.var.dtype, iv.var.exact, span=iv.var.span)
             inner_axes.append(IterVar(v, _dom(axis, outside), iv.kind, iv.thread_tag, iv.span))
             inner_values.append(axis.inner)
-            values[iv.var] = _whole(axis, axis.outer_var, v)
+            values[iv.var] = axis_value(axis, axis.outer_var, v)
         parts.append((m, values, inner_axes, inner_values))
     init: Stmt | None = None
     nests: dict[int, Stmt] = {}
@@ -97,7 +97,7 @@ def _dom(axis: Axis, outside: Mapping[Var, Expr]) -> Range | None:
     return Range(put(dom.min, outside), put(dom.extent, outside))
 
 
-def _whole(axis: Axis, outer: Var, inner: Var) -> Expr:
+def axis_value(axis: Axis, outer: Var, inner: Expr) -> Expr:
     """The axis in terms of its parts."""
     value: Expr = inner
     if axis.step is not None:
@@ -337,4 +337,4 @@ def _all(conditions: list[Expr]) -> Expr:
     return out
 
 
-__all__ = ["build", "inner_block", "update_of"]
+__all__ = ["axis_value", "build", "inner_block", "update_of"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import tirscript.ir as _ir
 
-_SCHEDULE = ("Schedule", "ScheduleError", "ScheduleState", "StmtSRef", "Trace", "Instruction")
+_SCHEDULE = ("Schedule", "ScheduleError", "ScheduleState", "StmtSRef", "Trace", "Instruction", "TensorIntrin")
 _SUBMODULES = ("analysis", "schedule", "stmt_functor", "tensor_intrin", "transform")
 _NODES = tuple(n for n in _ir.__all__ if n[0].isupper() and n not in ("IRModule", "DType", "TRUE", "FALSE"))
-_OTHERS = ("IndexMap", "TensorIntrin", "const", "decl_buffer")
+_OTHERS = ("IndexMap", "const", "decl_buffer")
 
 __all__ = sorted({*_NODES, *_SCHEDULE, *_SUBMODULES, *_OTHERS})
 

@@ -287,6 +287,8 @@ def _match_region(
         given["data"] = Var(f"{name}_data", "handle", False, (dtype, scope))
     buffer = make(p, name, args, node, **given)
     frame.matches.append(MatchBufferRegion(buffer, region, p.span(node)))
+    if buffer.offset_factor and buffer.elem_offset is None:
+        p.offsets[buffer] = None
     return Defined(buffer, "a buffer")
 
 

@@ -126,7 +126,7 @@ class Parser:
     __slots__ = (
         "annotating", "attrs", "axes", "block", "block_names", "buffer_map", "definition", "env", "errors",
         "gone", "has_block", "items", "kinds", "loop_kinds", "loops", "macros", "module", "names", "naming",
-        "naming_node", "open_ifs", "options", "params", "ret_type", "root_node", "source", "span",
+        "naming_node", "offsets", "open_ifs", "options", "params", "ret_type", "root_node", "source", "span",
         "string_vars", "tail_returns", "threads", "undo", "unicode_columns", "used",
     )  # fmt: skip
 
@@ -154,6 +154,8 @@ class Parser:
         self.threads: dict[str, IterVar] = {}
         self.params: list[Var] = []
         self.buffer_map: dict[Var, Buffer] = {}
+        # Views with an `offset_factor`, and the variables of those whose offset is used.
+        self.offsets: dict[Buffer, Var | None] = {}
         self.attrs: dict[str, Any] = {}
         self.ret_type = "void"
         # The branches of the `with T.If(...)` that are open.

@@ -19,7 +19,6 @@ from tirscript.ir.expr import (
     BufferLoad,
     Call,
     Expr,
-    IntImm,
     IterVar,
     Let,
     Var,
@@ -35,6 +34,7 @@ from tirscript.script.scope import MISSING
 
 from .call import BUFFER_METHODS, BoundMethod
 from .core import EXPR, POISON, Cell, Parser, Poisoned
+from .offsets import offset_of
 from .values import operand, python_value
 
 
@@ -319,7 +319,7 @@ _BUFFER_FIELDS = ("data", "shape", "strides", "dtype", "name", "elem_offset", "n
 def _buffer_attribute(p: Parser, node: ast.Attribute, buffer: Buffer) -> Any:
     name = node.attr
     if name == "elem_offset":
-        return IntImm(0) if buffer.elem_offset is None else buffer.elem_offset
+        return offset_of(p, buffer)
     if name in _BUFFER_FIELDS:
         return getattr(buffer, name)
     method = BUFFER_METHODS.get(name)

@@ -33,6 +33,7 @@ from tirscript.script.source import Text
 
 from . import buffers, stmt
 from .core import Options, Parser, fold
+from .offsets import with_offsets
 from .stmt import tail_returns
 from .values import quoted, read_dtype
 
@@ -64,7 +65,8 @@ def parse_definition(
     attrs = dict(p.attrs)
     if not options.private:
         attrs.setdefault("global_symbol", definition.name)
-    func = PrimFunc(tuple(p.params), p.buffer_map, body, p.ret_type, attrs, span)
+    body, params = with_offsets(p, body, p.buffer_map)
+    func = PrimFunc(tuple(p.params), params, body, p.ret_type, attrs, span)
     if options.check_well_formed:
         check(p, func)
     return func

@@ -24,6 +24,7 @@ from .core import CALLS, Frame, Parser, arguments, on_call
 from .frames import _let_frame as let_frame
 from .index import point_indices
 from .loops import as_index
+from .offsets import offset_of
 from .values import condition, convert, operand, read_dtype, value_expr
 
 # ---- methods of buffers
@@ -48,7 +49,7 @@ def _access_ptr(p: Parser, node: ast.Call, buffer: Buffer) -> Expr:
     mask = _access_mask(p, args["access_mask"])
     lanes = p.expr(args["content_lanes"]) if "content_lanes" in args else 1
     extra = as_index(p, args["offset"], p.expr(args["offset"])) if "offset" in args else None
-    start: Expr = buffer.elem_offset if buffer.elem_offset is not None else const_int(0)
+    start: Expr = offset_of(p, buffer)
     if extra is not None and not _is_zero(extra):
         start = extra if _is_zero(start) else ops.add(start, extra)
     if "extent" in args and p.expr(args["extent"]) is not None:
