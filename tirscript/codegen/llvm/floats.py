@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from . import narrow
+from . import narrow, polynomials
 from .builder import Builder, vector_type_suffix
 from .values import NARROW, Value, constant, llvm_type
 
@@ -68,80 +69,33 @@ def lanewise(b: Builder, f: Callable[..., Value], *args: Value) -> Value:
     return b.from_lanes([f(*[b.lane(v, i) for v in args]) for i in range(lanes)])
 
 
+def formula(b: FunctionEmitter, op: str, args: list[Value]) -> Value:
+    """A function by a formula of ours, on scalars as on vectors."""
+    lanes = max(v.lanes for v in args)
+    base = args[0].base
+    made = polynomials.function(op, base, lanes)
+    b.module.helper(made.name, lambda: made.text)
+    for name, text in made.outside.items():
+        if name[0] == "@":
+            b.module.helper(name, partial(str, text))
+        else:
+            b.module.declare(name, text)
+    shown = ", ".join(b.broadcast(v, lanes).typed for v in args)
+    return Value(b.ins(f"call {llvm_type(base, lanes)} {made.name}({shown})"), base, lanes)
+
+
 def floordiv(b: FunctionEmitter, x: Value, y: Value) -> Value:
-    return _helper(b, "floordiv", x, y)
+    return _whole(b, "floordiv", x, y)
 
 
 def floormod(b: FunctionEmitter, x: Value, y: Value) -> Value:
-    return _helper(b, "floormod", x, y)
+    return _whole(b, "floormod", x, y)
 
 
-def _helper(b: FunctionEmitter, word: str, x: Value, y: Value) -> Value:
-    ty = llvm_type(x.base)
-    name = f"@ts.helper.{word}.{x.base}"
-    b.module.helper(name, lambda: (_FLOORDIV if word == "floordiv" else _FLOORMOD)(name, ty))
-
-    def one(p: Value, q: Value) -> Value:
-        return Value(b.ins(f"call {ty} {name}({p.typed}, {q.typed})"), p.base)
-
-    made = lanewise(b, one, x, y)
-    return narrow.rounded(b, made, x.base) if x.base in NARROW else made
-
-
-def _suffix(ty: str) -> str:
-    return "f32" if ty == "float" else "f64"
-
-
-def _DIVMOD(ty: str) -> str:
-    """The remainder with y's sign (%mod) and the quotient before rounding (%div), as NumPy has them."""
-    s = _suffix(ty)
-    return f"""\
-  %rem = frem {ty} %x, %y
-  %diff = fsub {ty} %x, %rem
-  %quot = fdiv {ty} %diff, %y
-  %yneg = fcmp olt {ty} %y, 0.0
-  %rneg = fcmp olt {ty} %rem, 0.0
-  %mixed = xor i1 %yneg, %rneg
-  %some = fcmp une {ty} %rem, 0.0
-  %step = and i1 %mixed, %some
-  %moved = fadd {ty} %rem, %y
-  %signed = call {ty} @llvm.copysign.{s}({ty} 0.0, {ty} %y)
-  %kept = select i1 %some, {ty} %rem, {ty} %signed
-  %mod = select i1 %step, {ty} %moved, {ty} %kept
-  %less = fsub {ty} %quot, 1.0
-  %div = select i1 %step, {ty} %less, {ty} %quot
-  %yzero = fcmp oeq {ty} %y, 0.0
-"""
-
-
-def _FLOORDIV(name: str, ty: str) -> str:
-    s = _suffix(ty)
-    return f"""\
-define internal {ty} {name}({ty} %x, {ty} %y) alwaysinline nounwind {{
-{_DIVMOD(ty)}\
-  %plain = fdiv {ty} %x, %y
-  %down = call {ty} @llvm.floor.{s}({ty} %div)
-  %gap = fsub {ty} %div, %down
-  %wide = fcmp ogt {ty} %gap, 0.5
-  %up = fadd {ty} %down, 1.0
-  %near = select i1 %wide, {ty} %up, {ty} %down
-  %none = fcmp oeq {ty} %div, 0.0
-  %zero = call {ty} @llvm.copysign.{s}({ty} 0.0, {ty} %plain)
-  %q = select i1 %none, {ty} %zero, {ty} %near
-  %r = select i1 %yzero, {ty} %plain, {ty} %q
-  ret {ty} %r
-}}
-"""
-
-
-def _FLOORMOD(name: str, ty: str) -> str:
-    return f"""\
-define internal {ty} {name}({ty} %x, {ty} %y) alwaysinline nounwind {{
-{_DIVMOD(ty)}\
-  %r = select i1 %yzero, {ty} %rem, {ty} %mod
-  ret {ty} %r
-}}
-"""
+def _whole(b: FunctionEmitter, word: str, x: Value, y: Value) -> Value:
+    if x.base in NARROW:
+        return narrow.rounded(b, formula(b, word, [narrow.wide(x), narrow.wide(y)]), x.base)
+    return formula(b, word, [x, y])
 
 
 _WORDS = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tirscript.diagnostics import NotYetError
@@ -44,7 +44,7 @@ def call(b: FunctionEmitter, op: str, base: str, args: list[Value]) -> Value:
     if op in INTRINSICS:
         return intrinsic(b, INTRINSICS[op], args)
     if own(b, op, base):
-        return polynomial(b, op, args)
+        return floats.formula(b, op, args)
     if op in LIBM:
         return libm(b, op, args)
     raise NotYetError(f"the function `{op}` is not supported yet", code="math")
@@ -59,21 +59,6 @@ def intrinsic(b: FunctionEmitter, name: str, args: list[Value]) -> Value:
 def own(b: FunctionEmitter, op: str, base: str) -> bool:
     """Whether a formula of ours is wanted, and there is one."""
     return b.module.options.vector_math and polynomials.available(op, base)
-
-
-def polynomial(b: FunctionEmitter, op: str, args: list[Value]) -> Value:
-    """A function by a formula of ours, on scalars as on vectors."""
-    lanes = max(v.lanes for v in args)
-    base = args[0].base
-    made = polynomials.function(op, base, lanes)
-    b.module.helper(made.name, lambda: made.text)
-    for name, text in made.outside.items():
-        if name[0] == "@":
-            b.module.helper(name, partial(str, text))
-        else:
-            b.module.declare(name, text)
-    shown = ", ".join(b.broadcast(v, lanes).typed for v in args)
-    return Value(b.ins(f"call {llvm_type(base, lanes)} {made.name}({shown})"), base, lanes)
 
 
 def libm(b: FunctionEmitter, op: str, args: list[Value]) -> Value:
@@ -175,7 +160,7 @@ def _rsqrt(b: FunctionEmitter, base: str, args: list[Value]) -> Value:
 def _sigmoid(b: FunctionEmitter, base: str, args: list[Value]) -> Value:
     v = as_data(b, args[0], base)
     if own(b, "sigmoid", base):
-        return polynomial(b, "sigmoid", [v])
+        return floats.formula(b, "sigmoid", [v])
     # The power that does not overflow.
     power = libm(b, "exp", [floats.negate(b, intrinsic(b, "fabs", [v]))])
     one, zero = constant(1.0, base, power.lanes), constant(0.0, base, power.lanes)
@@ -201,7 +186,7 @@ def _ldexp(b: FunctionEmitter, base: str, args: list[Value]) -> Value:
     narrow = integers.to_data(b, clamped, "int32")
     x, n = b.same_lanes(as_data(b, args[0], base), narrow)
     if own(b, "ldexp", base):
-        return polynomial(b, "ldexp", [x, n])
+        return floats.formula(b, "ldexp", [x, n])
     name = "ldexpf" if base == "float32" else "ldexp"
     b.module.declare(name, f"declare {ty} @{name}({ty}, i32) nounwind memory(none)")
 
@@ -238,7 +223,7 @@ def _clz(b: FunctionEmitter, base: str, args: list[Value]) -> Value:
 def _pow(b: FunctionEmitter, base: str, args: list[Value]) -> Value:
     args = [as_data(b, v, base) for v in args]
     if base in FLOATS:
-        return polynomial(b, "pow", args) if own(b, "pow", base) else libm(b, "pow", args)
+        return floats.formula(b, "pow", args) if own(b, "pow", base) else libm(b, "pow", args)
     ty = llvm_type(base)
     name = f"@ts.helper.pow.{base}"
     b.module.helper(name, lambda: _integer_power(name, ty, base in SIGNED))

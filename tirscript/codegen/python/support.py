@@ -390,7 +390,8 @@ def rounded(function: Callable[..., float], *args: Any) -> Any:
 
 def sigmoid(x: Any) -> Any:
     one = np.asarray(x).dtype.type(1)
-    return one / (one + np.exp(-x))
+    z = np.exp(-np.abs(x))  # the power that does not overflow
+    return np.where(x < 0, z, one) / (one + z)
 
 
 def rsqrt(x: Any) -> Any:

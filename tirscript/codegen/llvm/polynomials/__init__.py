@@ -21,16 +21,17 @@ _FORMULAS: dict[str, Callable[..., Reg]] = {
         (exponential, "exp exp2 exp10 sigmoid tanh cosh sinh erf"),
         (logarithm, "log log2 log10 log1p asinh acosh atanh pow"),
         (trigonometric, "sin cos tan asin acos atan atan2"),
-        (others, "rsqrt hypot fmod ldexp nextafter"),
+        (others, "rsqrt hypot fmod floordiv floormod ldexp nextafter"),
     )
     for name in names.split()
 }
 _KINDS = {"float32": "f32", "float64": "f64"}
 # Formulas for other dtypes than float32.
 _WIDE = frozenset({"rsqrt", "nextafter"})
+_TWO = ("pow", "atan2", "hypot", "fmod", "floordiv", "floormod", "nextafter")
 _PARAMETERS = {
     "ldexp": ("f32", "i32"),
-    **dict.fromkeys(("pow", "atan2", "hypot", "fmod", "nextafter"), ("", "")),
+    **dict.fromkeys(_TWO, ("", "")),
 }
 
 
@@ -45,6 +46,7 @@ class Made:
 
 
 def available(op: str, base: str) -> bool:
+    """Whether there is a formula in place of a library's function."""
     return op in _FORMULAS and (base == "float32" or (base == "float64" and op in _WIDE))
 
 

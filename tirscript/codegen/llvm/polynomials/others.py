@@ -22,7 +22,9 @@ def hypot(x: Reg, y: Reg) -> Reg:
 
 
 def fmod(x: Reg, y: Reg) -> Reg:
-    """``x - n y`` in float64, exact for quotients below 2^29; of larger ones by the C library."""
+    """Of float32, ``x - n y`` in float64, exact for quotients below 2^29; the rest by the C library."""
+    if x.kind == "f64":
+        return x.code.lanewise("fmod", x, y)
     a, b = magnitude(x).to("f64"), magnitude(y).to("f64")
     q = a / b
     r = fma((q + _ROUND) - _ROUND, -b, a)
@@ -33,6 +35,31 @@ def fmod(x: Reg, y: Reg) -> Reg:
     usual = with_sign(r.to("f32"), x)
     far = q.ge(2.0**29) & a.lt(math.inf) & b.gt(0.0)
     return x.code.where_any(far, lambda: [x.code.lanewise("fmodf", x, y)], [usual])[0]
+
+
+def _divided(x: Reg, y: Reg) -> tuple[Reg, Reg]:
+    """NumPy's remainder, with y's sign, and the whole quotient before its last rounding; y not 0."""
+    rest = fmod(x, y)
+    quotient = (x - rest) / y
+    # As signed integers: floats of different signs.
+    mixed = (rest.bits() ^ y.bits()).lt(0)
+    moved = where(mixed, rest + y, rest)
+    less = where(mixed, quotient - 1, quotient)
+    whole = rest.eq(0.0)
+    return where(whole, with_sign(rest._of(0.0), y), moved), where(whole, quotient, less)
+
+
+def floormod(x: Reg, y: Reg) -> Reg:
+    return where(y.eq(0.0), math.nan, _divided(x, y)[0])
+
+
+def floordiv(x: Reg, y: Reg) -> Reg:
+    quotient = _divided(x, y)[1]
+    down = x.code.intrinsic("floor", quotient)
+    near = where((quotient - down).gt(0.5), down + 1, down)
+    plain = x / y
+    near = where(quotient.eq(0.0), with_sign(near._of(0.0), plain), near)
+    return where(y.eq(0.0), plain, near)
 
 
 def ldexp(x: Reg, n: Reg) -> Reg:
