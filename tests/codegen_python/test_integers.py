@@ -208,3 +208,29 @@ def f(A: T.Buffer((9,), "int32"), O: T.Buffer((2, 9), "int32")):
             wrapped(floor(Fraction(x * y) * Fraction(2) ** (s - q) + Fraction(1, 2)), "int32") for x in xs
         ]
         assert out[row].tolist() == want
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        # 48 is 0 of four bits, 20 is 4, 11 is -5.
+        ("A[i] % (T.int4(-6) * T.int4(-8))", [0, 0]),
+        ("T.truncdiv(A[i], T.int4(6) + T.int4(5))", [-1, 0]),
+        ("T.max(A[i], T.int4(6) + T.int4(5))", [5, -3]),
+        ("T.min(A[i], T.int4(5) * T.int4(4))", [4, -3]),
+        ("A[i] & (T.int4(6) + T.int4(5))", [1, -7]),
+    ],
+)
+@pytest.mark.parametrize("target", ["python", "llvm", "meaning"])
+def test_exact_operands_of_narrow_data_are_reduced_first(text: str, want: list[int], target: str) -> None:
+    from tirscript.testing import run_program
+    from tirscript.runtime.ndarray import numpy_dtype
+
+    program = ts.parse(f"""
+@T.prim_func
+def f(A: T.Buffer((2,), "int4")):
+    for i in range(2):
+        A[i] = {text}
+""")
+    got = run_program(program, target, [np.array([5, -3]).astype(numpy_dtype("int4"))])[0]
+    assert got.astype(int).tolist() == want

@@ -251,3 +251,6 @@ def hygienic(a):
 @reference("meta_python_function_in_expression")
 def polynomial(a, b):
     b[:] = ((1 * a + 2) * a + 3) * a + 4
+
+
+from . import references_more as _more  # noqa: E402, F401  adds its own

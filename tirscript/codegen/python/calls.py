@@ -43,7 +43,7 @@ def _absolute(x: Expressions, e: Call) -> ast.expr:
 
     d = dt.info(e.dtype)
     if d.is_int and d.base not in NATIVE_INTS:
-        return x.helper("narrow", py.call("abs", x.helper("wide", x.value(e.args[0]))), py.string(d.base))
+        return x.helper("narrow", py.call("abs", x.helper("wide", x.typed(e.args[0]))), py.string(d.base))
     return py.call("np.abs", x.typed(e.args[0]))
 
 
@@ -76,7 +76,7 @@ def _bitwise(op: type[ast.operator], function: str) -> Build:
                 return py.call("bool", py.binary(op(), x.value(a), x.value(b)))
             return py.call(function, x.value(a), x.value(b))
         if d.base not in NATIVE_INTS:
-            joined = py.binary(op(), x.helper("wide", x.value(a)), x.helper("wide", x.value(b)))
+            joined = py.binary(op(), x.helper("wide", x.typed(a)), x.helper("wide", x.typed(b)))
             return x.helper("narrow", joined, py.string(d.base))
         return py.binary(op(), *x.pair(a, b))
 
@@ -91,7 +91,7 @@ def _invert(x: Expressions, e: Call) -> ast.expr:
         return py.call("np.logical_not", x.value(e.args[0]))
     if d.base not in NATIVE_INTS:
         return x.helper(
-            "narrow", ast.UnaryOp(ast.Invert(), x.helper("wide", x.value(e.args[0]))), py.string(d.base)
+            "narrow", ast.UnaryOp(ast.Invert(), x.helper("wide", x.typed(e.args[0]))), py.string(d.base)
         )
     return ast.UnaryOp(ast.Invert(), x.typed(e.args[0]))
 

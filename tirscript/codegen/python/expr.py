@@ -261,7 +261,10 @@ def _arithmetic(x: Expressions, e: BinaryOp) -> ast.expr:
 
 
 def _wide(x: Expressions, e: Any) -> ast.expr:
-    return x.helper("wide", x.value(e)) if x.strong(e) else x.value(e)
+    """A Python int of an operand of narrow data: what is exact is reduced first."""
+    if not x.strong(e) and x.kinds.fits(e, e.dtype):
+        return x.value(e)
+    return x.helper("wide", x.typed(e))
 
 
 def _quotient(x: Expressions, e: BinaryOp) -> ast.expr:
