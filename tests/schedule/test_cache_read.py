@@ -106,19 +106,19 @@ def parts(A: T.Buffer((20,), "int32"), P: T.Buffer((4,), "int32"), Q: T.Buffer((
 def test_the_union_of_what_is_read() -> None:
     @T.prim_func
     def want(A: T.Buffer((20,), "int32"), P: T.Buffer((4,), "int32"), Q: T.Buffer((4,), "int32")):
-        X = T.alloc_buffer((20,), "int32", scope="shared")
+        X = T.alloc_buffer((12,), "int32", scope="shared")
         for ax0 in range(12):
             with T.block("A_shared"):
-                v0 = T.axis.spatial((1, 13), ax0 + 1)
-                X[v0] = A[v0]
+                v0 = T.axis.spatial(12, ax0)
+                X[v0] = A[1 + v0]
         for i in range(4):
             with T.block("P"):
                 vi = T.axis.spatial(4, i)
-                P[vi] = X[vi * 2 + 3]
+                P[vi] = X[vi * 2 + 2]
         for i in range(4):
             with T.block("Q"):
                 vi = T.axis.spatial(4, i)
-                Q[vi] = X[vi + 9] + X[vi + 1]
+                Q[vi] = X[vi + 8] + X[vi]
 
     sch = Schedule(parts)
     sch.cache_read("P", 0, "shared")
@@ -136,7 +136,7 @@ def test_named_consumers() -> None:
         copy = sch.cache_read(block, "A", "shared", consumer_blocks=[block])
         loop = sch.get(sch.get_loops(copy)[0])
         assert loop.extent.value == count
-        assert sch.get(copy).iter_vars[0].dom.min.value == low
+        assert str(sch.get(copy).reads[0]) == f"A[{low} + v0]"
         other = sch.get(sch.get_block("Q" if who == "P" else "P"))
         assert other.reads[0].buffer.name == "A"
         got = run(sch.mod, a, np.zeros(4, "int32"), np.zeros(4, "int32"))
@@ -184,6 +184,8 @@ def test_a_copy_for_readers_on_both_sides_of_a_write() -> None:
 
 
 def test_a_writer_in_the_nest_of_the_reader() -> None:
+    """The copy stands between them, in the innermost loop around both."""
+
     @T.prim_func
     def f(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
         X = T.alloc_buffer((8,), "int32")
@@ -195,18 +197,85 @@ def test_a_writer_in_the_nest_of_the_reader() -> None:
                 vi = T.axis.spatial(8, i)
                 O[vi] = X[vi]
 
-    assert "loop `i` may write it" in refused(f, "cache-stale", "O", 0, "local")
+    @T.prim_func
+    def want(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
+        X = T.alloc_buffer((8,), "int32")
+        Y = T.alloc_buffer((8,), "int32", scope="local")
+        for i in range(8):
+            with T.block("X"):
+                vi = T.axis.spatial(8, i)
+                X[vi] = A[vi] + 1
+            for ax0 in range(1):
+                with T.block("X_local"):
+                    v0 = T.axis.spatial(8, i + ax0)
+                    Y[v0] = X[v0]
+            with T.block("O"):
+                vi = T.axis.spatial(8, i)
+                O[vi] = Y[vi]
+
+    sch = Schedule(f)
+    sch.cache_read("O", 0, "local")
+    equal(sch, want)
+    a = rng(8, dtype="int32")
+    np.testing.assert_array_equal(run(sch.mod, a, np.zeros(8, "int32")), a + 1)
+    sch = Schedule(f)
+    sch.parallel(sch.get_loops("X")[0])
+    with pytest.raises(ts.ScheduleError) as caught:
+        sch.cache_read("O", 0, "local")
+    assert caught.value.code == "cache-stale" and "loop `i` may write it" in str(caught.value)
 
 
 def test_a_block_that_writes_what_it_reads() -> None:
-    @T.prim_func
-    def f(A: T.Buffer((8,), "int32")):
-        for i in range(8):
-            with T.block("A"):
-                vi = T.axis.spatial(8, i)
-                A[vi] = A[vi] * 2
+    """Legal where no instance reads what an earlier one wrote; its writes stay where they are."""
 
-    refused(f, "cache-stale", "A", 0, "local")
+    def program(index: str) -> Any:
+        return ts.from_source(f"""\
+@T.prim_func
+def f(A: T.Buffer((9,), "int32")):
+    for i in range(8):
+        with T.block("A"):
+            vi = T.axis.scan(8, i)
+            A[vi] = A[{index}] * 2
+""")
+
+    a = rng(9, dtype="int32")
+    for index in ("vi", "vi + 1"):
+        sch = Schedule(program(index))
+        want = run(sch.mod, a)
+        sch.cache_read("A", 0, "local")
+        assert sch.get(sch.get_block("A")).writes[0].buffer.name == "A"
+        roundtrip(sch.mod)
+        np.testing.assert_array_equal(run(sch.mod, a), want)
+    for index in ("T.max(vi - 1, 0)", "8 - vi"):
+        refused(program(index), "cache-stale", "A", 0, "local")
+
+
+def test_writes_that_do_not_meet_the_reads() -> None:
+    @T.prim_func
+    def f(A: T.Buffer((8,), "int32"), P: T.Buffer((4,), "int32"), Q: T.Buffer((4,), "int32")):
+        X = T.alloc_buffer((8,), "int32")
+        for i in range(8):
+            with T.block("X"):
+                vi = T.axis.spatial(8, i)
+                X[vi] = A[vi] + 1
+        for i in range(4):
+            with T.block("P"):
+                vi = T.axis.spatial(4, i)
+                P[vi] = X[vi * 2]
+        for i in range(4):
+            with T.block("Y"):
+                vi = T.axis.spatial(4, i)
+                X[vi * 2 + 1] = 100
+        for i in range(4):
+            with T.block("Q"):
+                vi = T.axis.spatial(4, i)
+                Q[vi] = X[vi * 2]
+
+    sch = Schedule(f)
+    sch.cache_read("P", 0, "local", ["P", "Q"])
+    roundtrip(sch.mod)
+    a = rng(8, dtype="int32")
+    np.testing.assert_array_equal(run(sch.mod, a, np.zeros(4, "int32"), np.zeros(4, "int32")), a[::2] + 1)
 
 
 def test_an_index_buffer() -> None:
@@ -263,7 +332,7 @@ def test_inside_a_block() -> None:
     sch = Schedule(f)
     sch.cache_read("O", 0, "local")
     (cache,) = sch.get(sch.get_block("outer")).alloc_buffers
-    assert cache.name == "A_local"
+    assert cache.name == "A_local" and [n.value for n in cache.shape] == [1, 8]
     a = rng(4, 8, dtype="int32")
     np.testing.assert_array_equal(run(sch.mod, a, np.zeros((4, 8), "int32")), a[:, ::-1])
 
@@ -298,7 +367,26 @@ def test_views_and_pointers() -> None:
                 for j in range(4):
                     O[vi, j] = row[j]
 
-    assert "through the view row" in refused(f, "used-otherwise", "O", 0, "local")
+    sch = Schedule(f)
+    sch.cache_read("O", 0, "local")
+    roundtrip(sch.mod)
+    a = rng(4, 4, dtype="int32")
+    np.testing.assert_array_equal(run(sch.mod, a, np.zeros((4, 4), "int32")), a)
+
+    @T.prim_func
+    def strided(a: T.handle, O: T.Buffer((4, 4), "int32")):
+        s = T.int32()
+        A = T.match_buffer(a, (4, 4), "int32", strides=(s, 1))
+        for i in range(4):
+            with T.block("O"):
+                vi = T.axis.spatial(4, i)
+                T.reads(A[vi, 0:4])
+                T.writes(O[vi, 0:4])
+                row = T.match_buffer(A[vi, 0:4], (4,), "int32", strides=(s,), offset_factor=1)
+                for j in range(4):
+                    O[vi, j] = row[j]
+
+    assert "through the view row" in refused(strided, "used-otherwise", "O", 0, "local")
 
 
 def test_arguments() -> None:

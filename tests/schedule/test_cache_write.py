@@ -131,6 +131,11 @@ def test_symbolic_shapes_and_scalars() -> None:
     assert run(sch.mod, a, np.array(3, "int32")) == a.sum()
 
 
+def filled(sch: Schedule, block: str) -> bool:
+    """Whether a block copies the old content first."""
+    return any(b.name == block + "_in" for b in map(sch.get, sch.get_child_blocks(sch.get_block("root"))))
+
+
 def test_an_update_needs_the_old_content() -> None:
     @T.prim_func
     def f(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
@@ -139,17 +144,41 @@ def test_an_update_needs_the_old_content() -> None:
                 vi = T.axis.spatial(8, i)
                 O[vi] = O[vi] + A[vi]
 
-    assert "reads O before it writes it" in refused(f, "partial-write", "O", 0, "local")
+    @T.prim_func
+    def want(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
+        X = T.alloc_buffer((8,), "int32", scope="local")
+        for ax0 in range(8):
+            with T.block("O_local_in"):
+                v0 = T.axis.spatial(8, ax0)
+                X[v0] = O[v0]
+        for i in range(8):
+            with T.block("O"):
+                vi = T.axis.spatial(8, i)
+                X[vi] = X[vi] + A[vi]
+        for ax0 in range(8):
+            with T.block("O_local"):
+                v0 = T.axis.spatial(8, ax0)
+                O[v0] = X[v0]
+
+    sch = Schedule(f)
+    assert sch.get(sch.cache_write("O", 0, "local")).name == "O_local"
+    equal(sch, want)
+    a, o = rng(8, dtype="int32"), rng(8, seed=1, dtype="int32")
+    np.testing.assert_array_equal(run(sch.mod, a, o), a + o)
 
 
 @pytest.mark.filterwarnings("ignore::tirscript.diagnostics.AxisWarning")
-@pytest.mark.parametrize(("lines", "words"), [
-    (["T.where(i < 5)", "O[vi] = A[vi]"], "a condition decides"),
-    (["if A[vi] > 0:", "    O[vi] = A[vi]"], "a condition or loop decides"),
-    (["O[vi // 2] = A[vi]"], "is not a spatial axis"),
-    (["O[vi] = A[vi]", "O[7 - vi] = A[vi]"], "several cells"),
+@pytest.mark.parametrize(("lines", "whole"), [
+    (["T.where(i < 5)", "O[vi] = A[vi]"], False),
+    (["T.where(i % 4 != 1)", "O[vi] = A[vi]"], False),
+    (["if A[vi] > 0:", "    O[vi] = A[vi]"], False),
+    (["O[vi // 2] = A[vi]"], False),
+    (["O[vi] = A[vi]", "O[7 - vi] = A[vi]"], False),
+    (["O[7 - vi] = A[vi]"], True),
+    (["O[vi] = A[vi]"], True),
+    (["O[vi] = A[vi]", "O[vi] = O[vi] * 2"], True),
 ])  # fmt: skip
-def test_writes_that_leave_cells_out(lines: list[str], words: str) -> None:
+def test_writes_that_leave_cells_out(lines: list[str], whole: bool) -> None:
     body = "\n".join("            " + line for line in lines)
     f = ts.from_source(f"""\
 @T.prim_func
@@ -159,10 +188,59 @@ def f(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
             vi = T.axis.spatial(8, i)
 {body}
 """)
-    assert words in refused(f, "partial-write", "O", 0, "local")
+    a = rng(8, dtype="int32")
+    want = run(f, a, np.full(8, -7, "int32"))
+    sch = Schedule(f)
+    sch.cache_write("O", 0, "local")
+    assert filled(sch, "O_local") != whole
+    roundtrip(sch.mod)
+    np.testing.assert_array_equal(run(sch.mod, a, np.full(8, -7, "int32")), want)
+
+
+def test_what_is_written_in_steps_and_parts() -> None:
+    """The copy has the shape of what is written; cells between stay."""
+
+    @T.prim_func
+    def f(A: T.Buffer((5,), "int32"), O: T.Buffer((20, 3), "int32")):
+        for i in range(5):
+            with T.block("O"):
+                vi = T.axis.spatial(5, i)
+                O[vi * 2 + 4, 1] = A[vi]
+
+    sch = Schedule(f)
+    sch.cache_write("O", 0, "local")
+    (cache,) = sch.get(sch.get_block("root")).alloc_buffers
+    assert [n.value for n in cache.shape] == [9, 1] and filled(sch, "O_local")
+    a = rng(5, dtype="int32")
+    want = np.full((20, 3), -7)
+    want[4:14:2, 1] = a
+    np.testing.assert_array_equal(run(sch.mod, a, np.full((20, 3), -7, "int32")), want)
+
+
+def test_splits_and_fusions_are_seen_through() -> None:
+    for factors in ([None, 16], [4, 7], [None, 5]):
+
+        @T.prim_func
+        def f(X: T.Buffer((28,), "int32")):
+            for i in range(28):
+                with T.block("X"):
+                    vi = T.axis.spatial(28, i)
+                    X[vi] = vi + 1
+
+        sch = Schedule(f)
+        sch.split(sch.get_loops("X")[0], factors)
+        sch.cache_write("X", 0, "global")
+        assert not filled(sch, "X_global")
+        for target in ("python", "llvm"):
+            big = np.full(64, -7, "int32")
+            ts.build(sch.mod, target=target)(big[:28])
+            np.testing.assert_array_equal(big[:28], np.arange(28) + 1)
+            np.testing.assert_array_equal(big[28:], -7)
 
 
 def test_others_in_the_nest() -> None:
+    """The copies stand in the innermost loop around both."""
+
     @T.prim_func
     def f(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
         X = T.alloc_buffer((8,), "int32")
@@ -174,7 +252,56 @@ def test_others_in_the_nest() -> None:
                 vi = T.axis.spatial(8, i)
                 O[vi] = X[vi]
 
-    refused(f, "shared-nest", "X", 0, "local")
+    @T.prim_func
+    def want(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
+        X = T.alloc_buffer((8,), "int32")
+        Y = T.alloc_buffer((8,), "int32", scope="local")
+        for i in range(8):
+            with T.block("X"):
+                vi = T.axis.spatial(8, i)
+                Y[vi] = A[vi] + 1
+            for ax0 in range(1):
+                with T.block("X_local"):
+                    v0 = T.axis.spatial(8, i + ax0)
+                    X[v0] = Y[v0]
+            with T.block("O"):
+                vi = T.axis.spatial(8, i)
+                O[vi] = X[vi]
+
+    sch = Schedule(f)
+    sch.cache_write("X", 0, "local")
+    equal(sch, want)
+    a = rng(8, dtype="int32")
+    np.testing.assert_array_equal(run(sch.mod, a, np.zeros(8, "int32")), a + 1)
+    sch = Schedule(f)
+    sch.parallel(sch.get_loops("X")[0])
+    with pytest.raises(ts.ScheduleError) as caught:
+        sch.cache_write("X", 0, "local")
+    assert caught.value.code == "shared-nest"
+
+
+def test_the_update_after_decomposing() -> None:
+    a, b = rng(16, 24), rng(24, 20, seed=1)
+    for level in range(3):
+        sch = Schedule(matmul)
+        block = sch.get_block("C")
+        sch.decompose_reduction(block, sch.get_loops(block)[level])
+        sch.cache_write(block, 0, "local")
+        roundtrip(sch.mod)
+        np.testing.assert_allclose(run(sch.mod, a, b, np.zeros((16, 20), "float32")), a @ b, rtol=1e-5)
+
+
+def test_a_return_may_leave_it() -> None:
+    @T.prim_func
+    def f(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
+        for i in range(8):
+            with T.block("O"):
+                vi = T.axis.opaque(8, i)
+                if A[vi] < 0:
+                    T.evaluate(T.ret(0))
+                O[vi] = A[vi]
+
+    refused(f, "leaves-block", "O", 0, "local")
 
 
 def test_parameters_that_may_be_the_same_memory() -> None:
@@ -228,7 +355,26 @@ def test_views() -> None:
                 for j in range(4):
                     row[j] = A[vi, j]
 
-    refused(f, "used-otherwise", "O", 0, "local")
+    sch = Schedule(f)
+    sch.cache_write("O", 0, "local")
+    roundtrip(sch.mod)
+    a = rng(4, 4, dtype="int32")
+    np.testing.assert_array_equal(run(sch.mod, a, np.zeros((4, 4), "int32")), a)
+
+    @T.prim_func
+    def strided(o: T.handle, A: T.Buffer((4, 4), "int32")):
+        s = T.int32()
+        O = T.match_buffer(o, (4, 4), "int32", strides=(s, 1))
+        for i in range(4):
+            with T.block("O"):
+                vi = T.axis.spatial(4, i)
+                T.reads(A[vi, 0:4])
+                T.writes(O[vi, 0:4])
+                row = T.match_buffer(O[vi, 0:4], (4,), "int32", offset_factor=1)
+                for j in range(4):
+                    row[j] = A[vi, j]
+
+    refused(strided, "used-otherwise", "O", 0, "local")
 
 
 def test_a_buffer_that_is_declared_inside() -> None:

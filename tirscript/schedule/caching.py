@@ -1,11 +1,17 @@
-"""What cache_read and cache_write share: where copies stand, what they copy, how they are written."""
+"""Copies of buffers: where they stand, what they hold, how they are written.
+
+A copy stands in the block around (its *scope*), or, where statements of the same nest write and read the
+buffer in turn, further in, in the body of a loop.  What it must hold is decided by dependence: a write that
+reaches a reader must come before the copy; one that does not may stand anywhere.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tirscript.analysis.access import accesses_of, infer_regions
-from tirscript.ir.buffer import Buffer, make_buffer, point
+from tirscript.analysis.access import infer_regions
+from tirscript.ir.buffer import Buffer, MatchBufferRegion, make_buffer, point
 from tirscript.ir.expr import (
     LE,
     TRUE,
@@ -16,9 +22,11 @@ from tirscript.ir.expr import (
     IntImm,
     IterVar,
     Range,
+    Sub,
     Var,
     const_int,
 )
+from tirscript.ir.index_map import IndexMap
 from tirscript.ir.node import walk
 from tirscript.ir.stmt import (
     Block,
@@ -31,158 +39,19 @@ from tirscript.ir.stmt import (
     Stmt,
     seq,
 )
+from tirscript.ir.visitor import free_vars, substitute
 
-from .buffers import in_scope, other_views
-from .errors import Refusal
-from .legality import aliased_params
+from .buffers import in_scope
+from .errors import Refusal, describe
+from .flows import Touches, meets, reaches, written_memory
+from .layouts import Relayout
+from .legality import aliased_params, outside_ranges
 from .names import free_name, names_around, names_inside
-from .prove import holds
-from .refs import StmtSRef
+from .prove import holds, same
+from .refs import StmtSRef, block_token
+from .state import ScheduleState
 
 Box = list[tuple[Expr, Expr]]
-
-
-def scope_of(place: StmtSRef) -> StmtSRef:
-    """The block around a block."""
-    p = place.parent
-    while p is not None and type(p.node) is not BlockRealize:
-        p = p.parent
-    assert p is not None
-    return p
-
-
-def children_of(scope: StmtSRef) -> tuple[Stmt, ...]:
-    """The statements that follow one another in the body of a block."""
-    body = scope.node.block.body
-    return body.seq if type(body) is SeqStmt else (body,)
-
-
-def child_number(scope: StmtSRef, place: StmtSRef) -> int:
-    """The number of the statement in the body of the scope that the place stands in."""
-    here = place
-    while here.parent is not None and here.parent is not scope:
-        if type(here.parent.node) is SeqStmt and here.parent.parent is scope:
-            return here.seq_index
-        here = here.parent
-    return 0
-
-
-def users(scope: StmtSRef, buffer: Buffer, *, writes: bool) -> set[int]:
-    """The numbers of the statements of the scope that may write (or touch) the buffer."""
-    aliased = aliased_params(scope.home)
-    same = {b.data for b in aliased} if buffer in aliased else set()
-    same.add(buffer.data)
-    # The accesses of the whole scope tell also what nested blocks do; statements are told apart below.
-    return {
-        n
-        for n, s in enumerate(children_of(scope))
-        if any(a.buffer.data in same and (a.is_write or not writes) for a in accesses_of(s, (buffer,)))
-    }
-
-
-def read_box(scope: StmtSRef, readers: list[StmtSRef], buffer: Buffer) -> Box:
-    """The hull of what the readers read; whole dimensions where it is not known to lie in the buffer."""
-    nests: list[Stmt] = []
-    for r in readers:
-        nest: Stmt = r.node
-        p = r.parent
-        while p is not None and p is not scope:
-            s: Any = p.node
-            if type(s) is For:
-                nest = For(s.loop_var, s.min, s.extent, "serial", nest, "", step=s.step)
-            elif type(s) is IfThenElse or type(s) is SeqStmt:
-                pass
-            else:
-                return whole(buffer)
-            p = p.parent
-        nests.append(nest)
-    reads, _ = infer_regions((), seq(*nests), None, (), (), (buffer,))
-    found = next((r for r in reads if r.buffer is buffer), None)
-    if found is None:
-        return whole(buffer)
-    out: Box = []
-    x: Any
-    top: Any
-    for x, (zero, size) in zip(found.region, whole(buffer), strict=True):
-        top = size
-        inside = False
-        if type(x.min) is IntImm:
-            if type(x.extent) is IntImm and type(top) is IntImm:
-                inside = x.min.value >= 0 and x.min.value + x.extent.value <= top.value
-            else:
-                inside = x.min.value >= 0 and holds(readers[0], LE(Add(x.min, x.extent), top))
-        out.append((x.min, x.extent) if inside else (zero, size))
-    return out
-
-
-def whole(buffer: Buffer) -> Box:
-    """All of a buffer."""
-    return [(const_int(0, n.dtype), n) for n in buffer.shape]
-
-
-def new_buffer(scope: StmtSRef, buffer: Buffer, storage_scope: str) -> Buffer:
-    """A dense buffer of the same shape in another scope."""
-    taken = names_around(scope)
-    names_inside(scope.node, taken)
-    name = free_name(in_scope(buffer.name, storage_scope), taken)
-    return make_buffer(name, buffer.shape, buffer.dtype, scope=storage_scope)
-
-
-def copy_nest(
-    scope: StmtSRef, source: Buffer, target: Buffer, box: Box, name: str
-) -> tuple[Stmt, BlockLabel]:
-    """Loops and a block that copy the box."""
-    taken = names_around(scope)
-    for iv in scope.node.block.iter_vars:
-        taken.add(iv.var.name)
-    loops = [Var(free_name(f"ax{n}", taken), e.dtype) for n, (_, e) in enumerate(box)]
-    axes = [Var(free_name(f"v{n}", taken), e.dtype) for n, (_, e) in enumerate(box)]
-    values: list[Expr] = []
-    for v, (low, _) in zip(loops, box, strict=True):
-        values.append(v if type(low) is IntImm and low.value == 0 else Add(v, low))
-    index = tuple(axes)
-    label = BlockLabel(name)
-    block = Block(
-        label,
-        tuple([IterVar(v, Range(low, e), "spatial") for v, (low, e) in zip(axes, box, strict=True)]),
-        (point(source, index),),
-        (point(target, index),),
-        BufferStore(target, BufferLoad(source, index), index),
-    )
-    out: Stmt = BlockRealize(tuple(values), TRUE, block)
-    for v, (_, e) in zip(reversed(loops), reversed(box), strict=True):
-        out = For(v, const_int(0, v.dtype), e, "serial", out)
-    return out, label
-
-
-def with_statement(scope: StmtSRef, at: int, new: Stmt, allocated: Buffer) -> BlockRealize:
-    """The scope with one more statement and one more buffer."""
-    s: BlockRealize = scope.node
-    parts = children_of(scope)
-    body = SeqStmt(
-        (*parts[:at], new, *parts[at:]), s.block.body.span if type(s.block.body) is SeqStmt else None
-    )
-    block = s.block.replace(body=body, alloc_buffers=(*s.block.alloc_buffers, allocated))
-    return BlockRealize(s.iter_values, s.predicate, block, s.span)
-
-
-def check_plain(scope: StmtSRef, place: StmtSRef, buffer: Buffer) -> None:
-    """Refuse a block that uses the buffer otherwise than by name: through views and pointers."""
-    block = place.node.block
-    views = other_views(block, buffer)
-    how = f"through the view {views[0].name}" if views else ""
-    n: Any
-    for n in walk(block):
-        if n is buffer.data or (type(n) is Call and n.op == "address_of"):
-            how = how or "through its pointer"
-    if how:
-        raise UsedOtherwise(place.home, at=[(place, None)], buffer=buffer, block=place.node, how=how)
-    p: StmtSRef | None = place.parent
-    while p is not None and p is not scope:
-        s: Any = p.node
-        if getattr(s, "buffer", None) is buffer or getattr(s, "buffer_var", None) is buffer.data:
-            raise DeclaredInside(place.home, at=[(place, None)], buffer=buffer, scope=scope.node)
-        p = p.parent
 
 
 class UsedOtherwise(Refusal):
@@ -200,3 +69,442 @@ class CacheStale(Refusal):
     template = (
         "a copy of {buffer} for block {block} would be stale: {other} may write it between copy and read"
     )
+    hint_template = "if you know that it does not, Schedule(mod, enable_check=False) skips this test"
+
+
+# ---- places
+
+
+def scope_of(place: StmtSRef) -> StmtSRef:
+    """The block around a block."""
+    p = place.parent
+    while p is not None and type(p.node) is not BlockRealize:
+        p = p.parent
+    assert p is not None
+    return p
+
+
+def body_of(level: StmtSRef) -> Stmt:
+    """The body of a block or loop."""
+    s: Any = level.node
+    return s.block.body if type(s) is BlockRealize else s.body
+
+
+def children_of(level: StmtSRef) -> tuple[Stmt, ...]:
+    """The statements that follow one another in the body of a block or loop."""
+    body = body_of(level)
+    return body.seq if type(body) is SeqStmt else (body,)
+
+
+def child_number(level: StmtSRef, place: StmtSRef) -> int:
+    """The number of the statement in the body of a block or loop that the place stands in; -1 for none."""
+    here = place
+    while here.parent is not None and here.parent is not level:
+        if type(here.parent.node) is SeqStmt and here.parent.parent is level:
+            return here.seq_index
+        here = here.parent
+    return 0 if here.parent is level else -1
+
+
+class Spot:
+    """Where a copy goes: before statement ``at`` in the body of the block or loop at ``level``."""
+
+    __slots__ = ("at", "level", "scope")
+
+    def __init__(self, scope: StmtSRef, level: StmtSRef, at: int) -> None:
+        self.scope = scope
+        self.level = level
+        self.at = at
+
+    @property
+    def inside_loop(self) -> bool:
+        return self.level is not self.scope
+
+
+def descended(level: StmtSRef, child: Any) -> StmtSRef | None:
+    """The innermost loop below ``child`` whose body is a sequence, if all on the way are serial loops."""
+    while type(child) is For and child.kind in ("serial", "unrolled"):
+        if type(child.body) is SeqStmt:
+            return level.home.index[child.loop_var]
+        child = child.body
+    return None
+
+
+class Reading:
+    """Who reads the copy of a buffer, and where the copy goes."""
+
+    __slots__ = ("readers", "spot")
+
+    def __init__(self, spot: Spot, readers: list[StmtSRef]) -> None:
+        self.spot = spot
+        self.readers = readers
+
+
+def place_for_reads(
+    state: ScheduleState,
+    place: StmtSRef,
+    buffer: Buffer,
+    given: list[StmtSRef],
+    others: Any,
+) -> Reading:
+    """Where a copy goes for ``given`` readers, or else for the block and all other readers of the same
+    values; ``others(level, at, end)`` lists those between two statements."""
+    scope = scope_of(place)
+    aliased = aliased_params(scope.home)
+    level = scope
+    while True:
+        items = children_of(level)
+        written = _writers(items, buffer, aliased)
+        first = min([child_number(level, r) for r in given or [place]])
+        before = [n for n in written if n < first]
+        at = before[-1] + 1 if before else 0
+        if given:
+            readers = given
+        else:
+            end = min([n for n in written if n >= first], default=len(items))
+            readers = others(level, at, end)
+        stale = None
+        if state.enable_check and any(n >= at for n in written):
+            stale = stale_between(level, buffer, readers, at)
+        if stale is None:
+            return Reading(Spot(scope, level, at), readers)
+        numbers = {child_number(level, r) for r in readers}
+        inner = descended(level, items[first]) if numbers == {first} else None
+        if inner is None and not given and numbers != {first}:
+            inner = descended(level, items[first])
+        if inner is None:
+            raise CacheStale(
+                place.home, at=[(place, None)], buffer=buffer, block=place.node, other=describe(items[stale])
+            )
+        level = inner
+
+
+def stale_between(level: StmtSRef, buffer: Buffer, readers: list[StmtSRef], at: int) -> int | None:
+    """The number of a statement, from ``at`` on, that may write what the readers read later."""
+    items = children_of(level)
+    aliased = aliased_params(level.home)
+    last = max([child_number(level, r) for r in readers])
+    if not any(at <= n <= last for n in _writers(items, buffer, aliased)):
+        return None
+    return _stale(level, _touches(items, buffer, aliased), readers, at)
+
+
+def _writers(items: Sequence[Stmt], buffer: Buffer, aliased: frozenset[Any]) -> list[int]:
+    """The numbers of the statements that may write the memory of the buffer."""
+    memory = {buffer.data, *[b.data for b in aliased]} if buffer in aliased else {buffer.data}
+    return [n for n, s in enumerate(items) if not memory.isdisjoint(written_memory(s))]
+
+
+def _touches(items: Sequence[Stmt], buffer: Buffer, aliased: frozenset[Any]) -> dict[int, Touches]:
+    memory = {buffer.data, *[b.data for b in aliased]} if buffer in aliased else {buffer.data}
+    out = {}
+    for n, s in enumerate(items):
+        if memory.isdisjoint(free_vars(s)):
+            continue
+        t = Touches(s, buffer, aliased)
+        if t.found:
+            out[n] = t
+    return out
+
+
+def _stale(level: StmtSRef, found: dict[int, Touches], readers: list[StmtSRef], at: int) -> int | None:
+    """The number of a statement whose write may come between the copy and a read of what it wrote."""
+    outside: Any = None
+    realizes = {r.node for r in readers}
+    last = max([child_number(level, r) for r in readers])
+    for n, t in found.items():
+        if not at <= n <= last or not t.writes:
+            continue
+        if outside is None:
+            outside = {**outside_ranges(level), **_own_range(level)}
+        for m, other in found.items():
+            if m < n or m > last:
+                continue
+            reads = [a for a in other.found if not a.is_write and realizes.intersection(a.realizes)]
+            for w in t.writes:
+                for r in reads:
+                    if m > n:
+                        bad = meets(w, r, outside)
+                    else:
+                        bad = reaches(w, r, t.found.index(w) < t.found.index(r), outside)
+                    if bad:
+                        return n
+    return None
+
+
+def _own_range(level: StmtSRef) -> dict[Var, Any]:
+    """The range of the loop or the axes at the level itself."""
+    return outside_ranges(StmtSRef(level.node, level, 0, level.home))
+
+
+# ---- what is copied
+
+
+def read_box(level: StmtSRef, readers: list[StmtSRef], buffer: Buffer) -> Box:
+    """The hull of what the readers read below the level; whole dimensions where it may leave the buffer."""
+    if type(level.node) is BlockRealize:
+        box = _domain_box(readers, buffer)
+        if box is not None:
+            return box
+    return _box(level, readers, buffer, reads=True)
+
+
+def _domain_box(readers: list[StmtSRef], buffer: Buffer) -> Box | None:
+    """The quick answer: every reader reads the cell at its axes, which all run over the same domains."""
+    box: Box | None = None
+    for place in readers:
+        b: Block = place.node.block
+        doms = {iv.var: iv.dom for iv in b.iter_vars}
+        here: Box = []
+        for r in b.reads:
+            if r.buffer is not buffer:
+                continue
+            if here:
+                return None
+            for x, size in zip(r.region, buffer.shape, strict=True):
+                dom = doms.get(x.min) if type(x.min) is Var else None
+                if dom is None or not (type(x.extent) is IntImm and x.extent.value == 1):
+                    return None
+                low, extent = dom.min, dom.extent
+                if type(low) is not IntImm or low.value < 0:
+                    return None
+                if extent is not size or low.value:
+                    if type(extent) is not IntImm or type(size) is not IntImm:
+                        return None
+                    if low.value + extent.value > size.value:
+                        return None
+                here.append((low, extent))
+        if box is None:
+            box = here
+        elif any(a is not c or b is not d for (a, b), (c, d) in zip(box, here, strict=True)):
+            return None
+    return box
+
+
+def touched_box(level: StmtSRef, nests: Sequence[Any], buffer: Buffer) -> Box:
+    """The hull of what the statements read and write."""
+    reads, writes = infer_regions((), seq(*nests), None, (), (), (buffer,))
+    regions = [r for r in (*reads, *writes) if r.buffer is buffer]
+    if not regions:
+        return whole(buffer)
+    boxes = [_inside(level, r.region, buffer) for r in regions]
+    box = boxes[0]
+    for other in boxes[1:]:
+        box = [
+            a if same(a[0], b[0]) and same(a[1], b[1]) else (const_int(0, n.dtype), n)
+            for a, b, n in zip(box, other, buffer.shape, strict=True)
+        ]
+    return box
+
+
+def _box(level: StmtSRef, places: list[StmtSRef], buffer: Buffer, *, reads: bool) -> Box:
+    nests: list[Stmt] = []
+    for r in places:
+        nest: Stmt = r.node
+        p = r.parent
+        while p is not None and p is not level:
+            s: Any = p.node
+            if type(s) is For:
+                nest = For(s.loop_var, s.min, s.extent, "serial", nest, "", step=s.step)
+            elif type(s) is not IfThenElse and type(s) is not SeqStmt:
+                return whole(buffer)
+            p = p.parent
+        nests.append(nest)
+    found = infer_regions((), seq(*nests), None, (), (), (buffer,))[0 if reads else 1]
+    region = next((r for r in found if r.buffer is buffer), None)
+    return whole(buffer) if region is None else _inside(level, region.region, buffer)
+
+
+def _inside(level: StmtSRef, region: Sequence[Range], buffer: Buffer) -> Box:
+    """The ranges, each widened to the whole dimension unless it surely lies in it."""
+    out: Box = []
+    top: Any
+    x: Any
+    inner = StmtSRef(level.node, level, 0, level.home)
+    for x, (zero, top) in zip(region, whole(buffer), strict=True):
+        if x.extent is top and type(x.min) is IntImm and x.min.value == 0:
+            inside = True
+        elif type(x.min) is IntImm and type(x.extent) is IntImm and type(top) is IntImm:
+            inside = x.min.value >= 0 and x.min.value + x.extent.value <= top.value
+        else:
+            inside = holds(inner, LE(const_int(0, x.min.dtype), x.min)) and holds(
+                inner, LE(Add(x.min, x.extent), top)
+            )
+        out.append((x.min, x.extent) if inside else (zero, top))
+    return out
+
+
+def whole(buffer: Buffer) -> Box:
+    """All of a buffer."""
+    return [(const_int(0, n.dtype), n) for n in buffer.shape]
+
+
+def is_whole(box: Box, buffer: Buffer) -> bool:
+    for (low, extent), n in zip(box, buffer.shape, strict=True):
+        if not (type(low) is IntImm and low.value == 0) or not (extent is n or same(extent, n)):
+            return False
+    return True
+
+
+# ---- the copy
+
+
+class Cache:
+    """A buffer for the box of another one, and how accesses change.
+
+    Inside a loop it has the whole shape, else that of the box, with indices counted from the box's start.
+    """
+
+    def __init__(self, spot: Spot, buffer: Buffer, storage: str, box: Box, *, compact: bool) -> None:
+        taken = names_around(spot.scope)
+        names_inside(spot.scope.node, taken)
+        self.spot = spot
+        self.buffer = buffer
+        self.box = box
+        self.compact = compact and not spot.inside_loop and not is_whole(box, buffer)
+        if self.compact:
+            axes = {iv.var for iv in spot.scope.node.block.iter_vars}
+            self.compact = all(type(e) is IntImm or axes.isdisjoint(free_vars(e)) for _, e in box)
+        shape = tuple([e for _, e in box]) if self.compact else buffer.shape
+        self.name = in_scope(buffer.name, storage)
+        self.new = make_buffer(free_name(self.name, taken), shape, buffer.dtype, scope=storage)
+
+    def used_by(self, place: StmtSRef, *, reads_only: bool) -> Block:
+        """The block with its accesses changed."""
+        block: Block = place.node.block
+        stores = not reads_only or all(r.buffer is not self.buffer for r in block.writes)
+        if not self.compact and stores:
+            pointers: dict[Var, Expr] = {self.buffer.data: self.new.data}
+            buffers = {self.buffer: self.new}
+            for n in walk(block):
+                if type(n) is MatchBufferRegion and n.source.buffer is self.buffer:
+                    view = n.buffer
+                    data = view.data.replace(pointee=(view.dtype, self.new.scope))
+                    pointers[view.data] = data
+                    buffers[view] = view.replace(data=data, scope=self.new.scope)
+            return substitute(block, pointers, buffers)
+        initial = [Var(f"i{n}", low.dtype) for n, (low, _) in enumerate(self.box)]
+        final = [
+            v if not self.compact or (type(low) is IntImm and low.value == 0) else Sub(v, low)
+            for v, (low, _) in zip(initial, self.box, strict=True)
+        ]
+        change = Relayout(place, self.buffer, self.new, IndexMap(initial, final))
+        change.stores = stores
+        return change.block(block)
+
+    def apply(self, state: ScheduleState, places: Sequence[StmtSRef], *, reads_only: bool = False) -> None:
+        """Let blocks use the cache."""
+        home = self.spot.scope.home
+        for token in [block_token(p.node.block.label) for p in places]:
+            place = home.index[token]
+            s: BlockRealize = place.node
+            state.replace(
+                place,
+                BlockRealize(s.iter_values, s.predicate, self.used_by(place, reads_only=reads_only), s.span),
+            )
+
+    def nest(self, *, fill: bool, name: str = "") -> tuple[Stmt, BlockLabel]:
+        """Loops and a block that copy the box into the cache, or back."""
+        level = self.spot.level
+        taken = names_around(StmtSRef(level.node, level, 0, level.home))
+        taken.add(self.new.name)
+        box = self.box
+        loops = [Var(free_name(f"ax{n}", taken), e.dtype) for n, (_, e) in enumerate(box)]
+        axes = [Var(free_name(f"v{n}", taken), e.dtype) for n, (_, e) in enumerate(box)]
+        values: list[Expr] = []
+        doms: list[Range] = []
+        theirs: list[Expr] = []
+        for v, axis, (low, extent), size in zip(loops, axes, box, self.buffer.shape, strict=True):
+            zero = type(low) is IntImm and low.value == 0
+            if self.compact or zero or not self.spot.inside_loop:
+                doms.append(Range(const_int(0, extent.dtype), extent))
+                values.append(v)
+                theirs.append(axis if zero else Add(low, axis))
+            else:
+                doms.append(Range(const_int(0, size.dtype), size))
+                values.append(Add(low, v))
+                theirs.append(axis)
+        there = tuple(theirs)
+        here = tuple(axes) if self.compact else there
+        source, target = (self.buffer, self.new) if fill else (self.new, self.buffer)
+        from_, to = (there, here) if fill else (here, there)
+        label = BlockLabel(name or self.name)
+        block = Block(
+            label,
+            tuple([IterVar(v, dom, "spatial") for v, dom in zip(axes, doms, strict=True)]),
+            (point(source, from_),),
+            (point(target, to),),
+            BufferStore(target, BufferLoad(source, from_), to),
+        )
+
+        out: Stmt = BlockRealize(tuple(values), TRUE, block)
+        for v, (_, e) in zip(reversed(loops), reversed(box), strict=True):
+            out = For(v, const_int(0, v.dtype), e, "serial", out)
+        return out, label
+
+
+def insert(state: ScheduleState, spot: Spot, parts: Sequence[tuple[int, Stmt]], allocated: Buffer) -> None:
+    """Put statements into the body at the spot's level (numbers count the old ones), and allocate a buffer in
+    its scope."""
+    home = spot.scope.home
+    token = block_token(spot.scope.node.block.label)
+    if spot.inside_loop:
+        level = home.index[spot.level.node.loop_var]
+        f: For = level.node
+        state.replace(level, f.replace(body=_with_parts(f.body, parts)))
+        s: BlockRealize = home.index[token].node
+        block = s.block.replace(alloc_buffers=(*s.block.alloc_buffers, allocated))
+    else:
+        s = home.index[token].node
+        block = s.block.replace(
+            body=_with_parts(s.block.body, parts), alloc_buffers=(*s.block.alloc_buffers, allocated)
+        )
+    state.replace(home.index[token], BlockRealize(s.iter_values, s.predicate, block, s.span))
+
+
+def _with_parts(body: Stmt, parts: Sequence[tuple[int, Stmt]]) -> SeqStmt:
+    items = list(body.seq) if type(body) is SeqStmt else [body]
+    for at, s in sorted(parts, key=lambda part: -part[0]):
+        items.insert(at, s)
+    return SeqStmt(tuple(items), body.span if type(body) is SeqStmt else None)
+
+
+# ---- who may use a copy
+
+
+def check_plain(scope: StmtSRef, place: StmtSRef, buffer: Buffer) -> bool:
+    """Whether a block uses the buffer by name alone.  Views and pointers need a buffer that lies dense and
+    as a whole; refused where that cannot be."""
+    block = place.node.block
+    how = ""
+    n: Any
+    for n in walk(block):
+        t = type(n)
+        if t is Var:
+            if n is buffer.data:
+                how = how or "through its pointer"
+        elif t is Call:
+            if n.op == "address_of":
+                how = how or "through its pointer"
+        elif t is MatchBufferRegion:
+            if n.source.buffer.data is buffer.data:
+                how = f"through the view {n.buffer.name}"
+        elif t is BufferLoad or t is BufferStore:
+            if n.buffer is not buffer and n.buffer.data is buffer.data:
+                how = f"through the view {n.buffer.name}"
+    if how and (buffer.strides or buffer.elem_offset is not None):
+        raise UsedOtherwise(place.home, at=[(place, None)], buffer=buffer, block=place.node, how=how)
+    p: StmtSRef | None = place.parent
+    while p is not None and p is not scope:
+        s: Any = p.node
+        if getattr(s, "buffer", None) is buffer or getattr(s, "buffer_var", None) is buffer.data:
+            raise DeclaredInside(place.home, at=[(place, None)], buffer=buffer, scope=scope.node)
+        p = p.parent
+    return not how
+
+
+__all__ = [
+    "Box", "Cache", "CacheStale", "Reading", "Spot", "body_of", "check_plain", "child_number", "children_of",
+    "descended", "insert", "is_whole", "place_for_reads", "read_box", "scope_of", "stale_between",
+    "touched_box", "whole",
+]  # fmt: skip

@@ -49,6 +49,7 @@ class Relayout:
         self.map = index_map
         self.plain = all(type(e) is Var or type(e) is IntImm for e in index_map.final_indices)
         self.digits = digits
+        self.stores = True  # whether stores change too
         self.cx = Analyzer()
         self.ranges: dict[Var, Range] = {}
         self.told: set[Var] = set()
@@ -105,6 +106,8 @@ class Relayout:
             return n
         if t is BufferLoad or t is BufferStore:
             b = n.buffer
+            if b is self.old and t is BufferStore and not self.stores:
+                return n.map_children(self.node)
             if b is self.old:
                 made = n.map_children(self.node)
                 return made.replace(buffer=self.new, indices=self.indices(made.indices))
@@ -166,7 +169,7 @@ class Relayout:
         for regions, is_write in ((b.reads, False), (b.writes, True)):
             made: list[BufferRegion] = []
             for r in regions:
-                if r.buffer is not self.old:
+                if r.buffer is not self.old or (is_write and not self.stores):
                     made.append(r.map_children(self.node) if _holds(r, self.old) else r)
                     continue
                 region = self.region(r)

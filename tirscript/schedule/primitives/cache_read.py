@@ -1,8 +1,9 @@
 """Copy what blocks read of a buffer into another one, in a storage scope, and let them read the copy.
 
 The copy is a block of its own, named after buffer and scope: ``A_shared``.  It stands in the block around,
-after the last statement that writes the buffer before the readers.  The readers are ``consumer_blocks``, or
-else all blocks of the same scope that read the buffer between the same writes.
+after the last statement that writes the buffer before the readers; where statements of one nest write and
+read it in turn, in the body of the innermost loop around both.  The readers are ``consumer_blocks``, or else
+all blocks that read the buffer between the same writes.
 
 Requirements:
   * ``block`` and ``consumer_blocks`` are references to blocks that are there (``wrong-handle``,
@@ -10,10 +11,9 @@ Requirements:
   * ``read_buffer_index`` names a buffer that the block reads (``bad-buffer-index``, ``no-such-buffer``)
   * ``storage_scope`` is a scope (``bad-scope``)
   * each of ``consumer_blocks`` stands in the same scope and reads the buffer (``not-a-reader``)
-  * the readers use no view and no pointer of the buffer (``used-otherwise``), and it is declared outside the
-    scope's statements (``declared-inside``)
-  * no statement of the scope that holds a reader, or stands between copy and readers, writes the buffer
-    (``cache-stale``)
+  * the buffer is declared outside the scope's statements (``declared-inside``), and has no strides or offset
+    where a reader uses a view or pointer of it (``used-otherwise``)
+  * nothing that a reader reads is written between the copy and the reader (``cache-stale``)
 
 >>> from tirscript.schedule.testing import example, loop_lines
 >>> sch, i, j, k = example()
@@ -36,24 +36,21 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.stmt import BlockRealize
-from tirscript.ir.visitor import substitute
 
-from ..buffers import check_scope, in_scope, refuse_root, region_of
+from ..buffers import check_scope, refuse_root, region_of
 from ..caching import (
     Box,
-    CacheStale,
+    Cache,
+    Reading,
+    UsedOtherwise,
     check_plain,
     child_number,
-    children_of,
-    copy_nest,
-    new_buffer,
+    insert,
+    place_for_reads,
     read_box,
     scope_of,
-    users,
-    with_statement,
 )
-from ..errors import BadArgument, Refusal, a_kind, describe
+from ..errors import BadArgument, Refusal, a_kind
 from ..refs import BlockRV, StmtSRef, block_token
 from ..resolve import block_place
 from ..state import ScheduleState
@@ -73,19 +70,16 @@ class NotAReader(Refusal):
 
 
 class Plan:
-    """The scope, the position of the copy in it, the readers, what is copied and where to."""
+    """Who reads the copy and where it stands, what is copied and where to."""
 
-    __slots__ = ("at", "box", "buffer", "readers", "scope", "storage")
+    __slots__ = ("box", "buffer", "plain", "reading", "storage")
 
-    def __init__(
-        self, scope: StmtSRef, at: int, readers: list[StmtSRef], buffer: Buffer, box: Box, storage: str
-    ) -> None:
-        self.scope = scope
-        self.at = at
-        self.readers = readers
+    def __init__(self, reading: Reading, buffer: Buffer, box: Box, storage: str, plain: bool) -> None:
+        self.reading = reading
         self.buffer = buffer
         self.box = box
         self.storage = storage
+        self.plain = plain
 
 
 def check(
@@ -99,32 +93,39 @@ def check(
     buffer = place.node.block.reads[number].buffer
     scope = scope_of(place)
     given = consumers(state, place, scope, buffer, consumer_blocks, "cache_read")
-    written = sorted(users(scope, buffer, writes=True))
-    mine = child_number(scope, place)
-    first = min([child_number(scope, r) for r in given]) if given else mine
-    before = [n for n in written if n < first]
-    at = before[-1] + 1 if before else 0
-    if given:
-        readers = given
-    else:
-        end = next((n for n in written if n >= mine), len(children_of(scope)))
-        readers = [
-            state_place
-            for r in child_realizes(scope.node.block.body)
-            if any(x.buffer is buffer for x in r.block.reads)
-            for state_place in (place.home.index[block_token(r.block.label)],)
-            if at <= child_number(scope, state_place) < end or state_place is place
-        ]
-    for r in readers:
-        check_plain(scope, r, buffer)
-    last = max([child_number(scope, r) for r in readers])
-    for n in written if state.enable_check else ():
-        if at <= n <= last:
-            raise CacheStale(
-                place.home, at=[(place, None)], buffer=buffer, block=place.node,
-                other=describe(children_of(scope)[n]),
+    if not given and place.parent is None:
+        given = [place]
+    reading = place_for_reads(
+        state,
+        place,
+        buffer,
+        given,
+        lambda level, at, end: readers_between(place, scope, level, buffer, at, end),
+    )
+    plain = True
+    for r in reading.readers:
+        alone = check_plain(scope, r, buffer)
+        if not alone and any(w.buffer is buffer for w in r.node.block.writes):
+            raise UsedOtherwise(
+                place.home, at=[(place, None)], buffer=buffer, block=r.node,
+                how="through a view or pointer, and writes it",
             )  # fmt: skip
-    return Plan(scope, at, readers, buffer, read_box(scope, readers, buffer), storage)
+        plain = plain and alone
+    box = read_box(reading.spot.level, reading.readers, buffer)
+    return Plan(reading, buffer, box, storage, plain)
+
+
+def readers_between(
+    place: StmtSRef, scope: StmtSRef, level: StmtSRef, buffer: Buffer, at: int, end: int
+) -> list[StmtSRef]:
+    """The block itself, and the other readers in the statements ``at`` to ``end`` (not included)."""
+    out = []
+    for r in child_realizes(scope.node.block.body):
+        if any(x.buffer is buffer for x in r.block.reads):
+            other = place.home.index[block_token(r.block.label)]
+            if other is place or at <= child_number(level, other) < end:
+                out.append(other)
+    return out
 
 
 def consumers(
@@ -152,19 +153,12 @@ def consumers(
 
 def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
     """Let the readers read the copy, then add it; its block is returned."""
-    home = plan.scope.home
-    buffer = plan.buffer
-    cache = new_buffer(plan.scope, buffer, plan.storage)
-    token = block_token(plan.scope.node.block.label)
-    for label in [block_token(r.node.block.label) for r in plan.readers]:
-        place = home.index[label]
-        s: BlockRealize = place.node
-        block = substitute(s.block, {buffer.data: cache.data}, {buffer: cache})
-        state.replace(place, BlockRealize(s.iter_values, s.predicate, block, s.span))
-    scope = home.index[token]
-    nest, label = copy_nest(scope, buffer, cache, plan.box, in_scope(buffer.name, plan.storage))
-    state.replace(scope, with_statement(scope, plan.at, nest, cache))
-    return BlockRV(label, home.name)
+    spot = plan.reading.spot
+    cache = Cache(spot, plan.buffer, plan.storage, plan.box, compact=plan.plain)
+    cache.apply(state, plan.reading.readers, reads_only=True)
+    nest, label = cache.nest(fill=True)
+    insert(state, spot, [(spot.at, nest)], cache.new)
+    return BlockRV(label, spot.scope.home.name)
 
 
 KIND = InstructionKind(

@@ -1,0 +1,152 @@
+"""Does a block write every cell of a box, and read none before it wrote it?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.analysis.access import accesses, conjuncts, uses_declared
+from tirscript.arith.iter_map import detect_iter_map
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import LE, LT, TRUE, Add, Expr, IntImm, Range, Var, const_int
+from tirscript.ir.stmt import BlockRealize, For, IfThenElse, SeqStmt
+from tirscript.ir.visitor import free_vars, substitute
+
+from .control import escapes
+from .prove import holds, same
+from .refs import StmtSRef
+
+
+def written_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> list[tuple[Expr, Expr]] | None:
+    """The cells that the loops below ``level`` let the block write, each before it is read; None where that
+    is not known to be a box."""
+    realize: BlockRealize = place.node
+    b = realize.block
+    if uses_declared(b) or b.match_buffers or escapes(b.body) or not _unguarded(level, place):
+        return None
+    index = _one_cell(b, buffer)
+    if index is None:
+        return None
+    loops = _loops(level, place)
+    values = {iv.var: value for iv, value in zip(b.iter_vars, realize.iter_values, strict=True)}
+    cells = [values[i] if type(i) is Var and i in values else substitute(i, values) for i in index]
+    box = _plain(cells, loops) if realize.predicate is TRUE else None
+    if box is None:
+        box = _image(cells, loops, realize.predicate)
+    if box is None:
+        return None
+    for (low, extent), size in zip(box, buffer.shape, strict=True):
+        if type(low) is IntImm and type(extent) is IntImm and type(size) is IntImm:
+            if low.value < 0 or low.value + extent.value > size.value:
+                return None
+        elif type(low) is IntImm and low.value == 0 and (extent is size or same(extent, size)):
+            continue
+        elif not holds(place, LE(const_int(0, low.dtype), low)) or not holds(
+            place, LE(Add(low, extent), size)
+        ):
+            return None
+    return box
+
+
+def _loops(level: StmtSRef, place: StmtSRef) -> dict[Var, For]:
+    out: dict[Var, For] = {}
+    p = place.parent
+    while p is not None and p is not level:
+        if type(p.node) is For:
+            out[p.node.loop_var] = p.node
+        p = p.parent
+    return out
+
+
+def _plain(cells: list[Expr], loops: dict[Var, For]) -> list[tuple[Expr, Expr]] | None:
+    """The quick answer: each index is a loop of its own, a constant, or fixed."""
+    box: list[tuple[Expr, Expr]] = []
+    used: set[Var] = set()
+    for e in cells:
+        if type(e) is Var and e in loops and e not in used:
+            f = loops[e]
+            used.add(e)
+            if f.step is not None or not loops.keys().isdisjoint(free_vars(f.extent)):
+                return None
+            box.append((f.min, f.extent))
+        elif type(e) is IntImm or loops.keys().isdisjoint(free_vars(e)):
+            box.append((e, const_int(1, e.dtype)))
+        else:
+            return None
+    return box
+
+
+def _image(cells: list[Expr], loops: dict[Var, For], predicate: Expr) -> list[tuple[Expr, Expr]] | None:
+    """The box that the indices fill while the loops run."""
+    moving = [e for e in cells if type(e) is not IntImm and not loops.keys().isdisjoint(free_vars(e))]
+    used: set[Var] = set()
+    for e in moving:
+        used |= free_vars(e) & loops.keys()
+    if any(f.step is not None for v, f in loops.items() if v in used):
+        return None
+    if predicate is not TRUE and not (free_vars(predicate) & loops.keys()) <= used:
+        return None  # it cuts a reduction too: what is written is not changed by that, but not seen here
+    ranges = {v: Range(f.min, f.extent) for v, f in reversed(loops.items()) if v in used}
+    found = detect_iter_map(moving, ranges, predicate)
+    if found is None or not found.bijective:
+        return None
+    sides = iter(zip(found.mins, found.extents, strict=True))
+    box: list[tuple[Expr, Expr]] = []
+    for e in cells:
+        if not any(e is m for m in moving):
+            box.append((e, const_int(1, e.dtype)))
+            continue
+        low, extent = next(sides)
+        if low is None or extent is None:
+            return None
+        box.append((low.to_expr(e.dtype), extent.to_expr(e.dtype)))
+    return box
+
+
+def _one_cell(b: Any, buffer: Buffer) -> tuple[Expr, ...] | None:
+    """The indices of the one cell that an instance touches, if it surely stores it before it reads it."""
+    first: tuple[Any, ...] | None = None
+    stored = False
+    inits = False
+    for a in accesses(b):
+        if a.buffer is not buffer:
+            if a.buffer.data is buffer.data:
+                return None
+            continue
+        if a.indices is None or (a.init and not a.is_write):
+            return None
+        if first is None:
+            first = a.indices
+        elif any(x is not y and not same(x, y) for x, y in zip(first, a.indices, strict=True)):
+            return None
+        if not a.is_write and not stored and b.init is None:
+            return None
+        if a.is_write and a.init:
+            inits = True
+        if a.is_write and not a.conditions and not a.guarded and not a.axes and (b.init is None or a.init):
+            stored = True
+    if not stored or (b.init is not None and not inits):
+        return None
+    return first
+
+
+def _unguarded(level: StmtSRef, place: StmtSRef) -> bool:
+    """Whether no condition but the ends of its axes decides whether the block runs."""
+    realize: BlockRealize = place.node
+    ends = []
+    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+        if iv.dom is not None:
+            ends.append((value, Add(iv.dom.min, iv.dom.extent)))
+    for c in conjuncts(realize.predicate) if realize.predicate is not TRUE else ():
+        if not (type(c) is LT and any(same(c.a, v) and same(c.b, end) for v, end in ends)):
+            return False
+    p = place.parent
+    while p is not None and p is not level:
+        if type(p.node) is IfThenElse or type(p.node) not in (For, SeqStmt):
+            return False
+        if escapes(p.node):
+            return False
+        p = p.parent
+    return True
+
+
+__all__ = ["written_box"]
