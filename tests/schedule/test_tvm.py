@@ -235,6 +235,17 @@ def padded_inside(sch: Schedule) -> None:
     sch.decompose_padding(block, sch.get_loops(block)[1])
 
 
+def einsum_padded(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    sch.parallel(sch.get_loops(block)[0])
+    sch.pad_einsum(block, [32, 1, 10])
+
+
+def einsum_padded_whole(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    sch.pad_einsum(block, [3, 16, 32])
+
+
 OF_MATMUL = (
     steps_of_tiling,
     three_factors,
@@ -254,6 +265,8 @@ OF_MATMUL = (
     factored,
     factored_inside,
     factored_again,
+    einsum_padded,
+    einsum_padded_whole,
 )
 CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
     **{f.__name__: (matmul, f) for f in OF_MATMUL},

@@ -57,9 +57,6 @@ class Later:
     def unsafe_set_dtype(self, block: Any, buffer_index: Any, dtype: Any) -> NoReturn:
         raise _not_yet("unsafe_set_dtype")
 
-    def pad_einsum(self, block: Any, padding: Any) -> NoReturn:
-        raise _not_yet("pad_einsum")
-
     def rolling_buffer(self, block: Any, write_buffer_index: Any) -> NoReturn:
         raise _not_yet("rolling_buffer")
 

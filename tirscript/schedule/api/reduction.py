@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Refusal
-from ..primitives import decompose_padding, decompose_reduction, rfactor
+from ..primitives import decompose_padding, decompose_reduction, pad_einsum, rfactor
 from ..refs import BlockRV, LoopRV
 from .base import Primitives
 
@@ -42,3 +43,8 @@ class Reduction(Primitives):
                 raise
             return False
         return True
+
+    def pad_einsum(self, block: BlockRV | str, padding: Sequence[int]) -> None:
+        """Grow the extents of an einsum to multiples of the padding; see ``primitives.pad_einsum``."""
+        given = tuple(padding) if isinstance(padding, list) else padding
+        self._apply(pad_einsum.KIND, (block, given))
