@@ -114,15 +114,30 @@ def f(A: T.Buffer((4096,), "float32"), O: T.Buffer((16,), "float32")):
     assert len(steps) <= most and not any("shuf" in w or "perm" in w or "ext" in w for w in steps), steps
 
 
-@pytest.mark.parametrize("op", ["exp", "log", "tanh", "sigmoid", "erf", "atan"])
-def test_serial_loops_become_vectors(op: str) -> None:
-    """LLVM makes vectors of the formulas by itself."""
+def serial(value: str, dtype: str = "float32") -> str:
+    """The assembly of a serial loop."""
     mod = ts.lower(
         ts.parse(f"""
 @T.prim_func
-def f(A: T.Buffer((4096,), "float32"), O: T.Buffer((4096,), "float32")):
+def f(A: T.Buffer((4096,), "{dtype}"), O: T.Buffer((4096,), "{dtype}")):
     for i in range(4096):
-        O[i] = T.{op}(A[i])
+        O[i] = {value}
 """)
     )
-    assert re.search(r"vfmadd\w+ps\s.*%[yz]mm", assembly(mod))
+    return assembly(mod).partition("ts.f:")[2].partition(".Lfunc_end")[0]
+
+
+@pytest.mark.parametrize("op", ["exp", "log", "tanh", "sigmoid", "erf", "atan"])
+def test_serial_loops_become_vectors(op: str) -> None:
+    """LLVM makes vectors of the formulas by itself."""
+    assert re.search(r"vfmadd\w+ps\s.*%[yz]mm", serial(f"T.{op}(A[i])"))
+
+
+@pytest.mark.parametrize("value", ["T.sin(A[i])", "T.tan(A[i])", "T.fmod(A[i], T.float32(3))"])
+def test_serial_loops_call_the_variant_for_vectors(value: str) -> None:
+    assert re.search(r"call\w*\s+ts\.math\.\w+\.f32x8\.whole", serial(value))
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="libmvec is a part of glibc")
+def test_serial_loops_of_float64_call_the_vector_library() -> None:
+    assert re.search(r"call\w*\s+_ZGVdN4v_exp\b", serial("T.exp(A[i])", "float64"))

@@ -291,8 +291,8 @@ infinities, nans, zeros of both signs and numbers below the normal ones are amon
   system; on processors without fused multiply-add (x86-64 before 2013) the last bits may differ, within
   the same bounds.
 * float16 and bfloat16 are computed in float32 and rounded.
-* float64 functions are the C library's and, in vectors on Linux, those of its vector library, libmvec; the
-  bound is what that promises.
+* float64 functions are the C library's and, in vectors on x86-64 Linux, those of its vector library,
+  libmvec; LLVM takes these for serial loops as well. The bound is what libmvec promises.
 * `-math=scalar` calls the C library for every dtype and element.
 * What the table does not name (`+ - * /`, `min`, `max`, `fma`, comparisons, casts) is correctly rounded.
 
@@ -348,7 +348,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             pair = []
             for lanes in (1, options.lanes):
                 count = options.count or count_of(op, dtype)
-                f = measure(op, dtype, lanes, count=count, target=options.target)
+                # At -O2 LLVM would make vectors of the loop over scalars.
+                target = options.target + (" -O1" if lanes == 1 else "")
+                f = measure(op, dtype, lanes, count=count, target=target)
                 pair.append(f.error)
                 wrong = f.error > bound(op, dtype)
                 broken += wrong

@@ -73,15 +73,36 @@ def formula(b: FunctionEmitter, op: str, args: list[Value]) -> Value:
     """A function by a formula of ours, on scalars as on vectors."""
     lanes = max(v.lanes for v in args)
     base = args[0].base
-    made = polynomials.function(op, base, lanes)
+    # In serial loops LLVM takes the variant for vectors where it makes some.
+    apart = lanes == 1 and op in polynomials.BRANCHING and bool(b.loop_vars)
+    made = _needed(b, polynomials.function(op, base, lanes, apart))
+    hint = ""
+    if apart:
+        wide = b.module.options.lanes
+        variant = _needed(b, polynomials.function(op, base, wide, True)).name
+        hint = vector_variant(b, made.name, variant, wide, len(args))
+    shown = ", ".join(b.broadcast(v, lanes).typed for v in args)
+    return Value(b.ins(f"call {llvm_type(base, lanes)} {made.name}({shown}){hint}"), base, lanes)
+
+
+def _needed(b: FunctionEmitter, made: polynomials.Made) -> polynomials.Made:
+    """The function and what it calls, put into the module."""
     b.module.helper(made.name, lambda: made.text)
     for name, text in made.outside.items():
         if name[0] == "@":
             b.module.helper(name, partial(str, text))
         else:
             b.module.declare(name, text)
-    shown = ", ".join(b.broadcast(v, lanes).typed for v in args)
-    return Value(b.ins(f"call {llvm_type(base, lanes)} {made.name}({shown})"), base, lanes)
+    return made
+
+
+def vector_variant(b: FunctionEmitter, scalar: str, vector: str, lanes: int, arity: int) -> str:
+    """The attribute of a call of ``scalar`` that lets LLVM call ``vector`` for so many of them."""
+    b.module.keep(vector)
+    if scalar.startswith("@ts."):
+        b.module.keep(scalar)  # with the parameters that it has
+    word = f"_ZGV_LLVM_N{lanes}{'v' * arity}_{scalar[1:]}({vector[1:]})"
+    return f' "vector-function-abi-variant"="{word}"'
 
 
 def floordiv(b: FunctionEmitter, x: Value, y: Value) -> Value:

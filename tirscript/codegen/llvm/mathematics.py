@@ -65,16 +65,22 @@ def libm(b: FunctionEmitter, op: str, args: list[Value]) -> Value:
     """A function of the C library, lane by lane, or of libmvec on whole vectors."""
     lanes = max(v.lanes for v in args)
     base = args[0].base
-    if lanes > 1 and b.module.options.vector_math and op in _VECTOR:
-        width, name = _libmvec(op, base, len(args), b.module.options.cpu)
-        if name:
-            return _vector_call(b, name, width, [b.broadcast(v, lanes) for v in args])
+    options = b.module.options
+    width, vector = 0, ""
+    if options.vector_math and op in _VECTOR and not options.triple:
+        width, vector = _libmvec(op, base, len(args), options.cpu, lanes == 1)
+    if vector and lanes > 1:
+        return _vector_call(b, vector, width, [b.broadcast(v, lanes) for v in args])
     ty = llvm_type(base)
     name = op + ("f" if base == "float32" else "")
     b.module.declare(name, f"declare {ty} @{name}({', '.join([ty] * len(args))}) nounwind memory(none)")
+    hint = ""
+    if vector and b.loop_vars:
+        _declare_vector(b, vector, base, width, len(args))
+        hint = floats.vector_variant(b, f"@{name}", f"@{vector}", width, len(args))
 
     def one(*scalars: Value) -> Value:
-        return Value(b.ins(f"call {ty} @{name}({', '.join(v.typed for v in scalars)})"), base)
+        return Value(b.ins(f"call {ty} @{name}({', '.join(v.typed for v in scalars)}){hint}"), base)
 
     return floats.lanewise(b, one, *args)
 
@@ -87,8 +93,9 @@ _AVX2 = ("haswell", "broadwell", "skylake", "alderlake", "raptorlake", "x86-64-v
 
 
 @cache
-def _libmvec(op: str, base: str, arity: int, cpu: str) -> tuple[int, str]:
-    """Lanes and name of libmvec's function for this machine; an empty name where there is none."""
+def _libmvec(op: str, base: str, arity: int, cpu: str, serial: bool) -> tuple[int, str]:
+    """Lanes and name of libmvec's function for this machine; an empty name where there is none.  Of serial
+    loops LLVM makes vectors of 32 bytes where the machine has 64, too."""
     if platform.machine().lower() not in ("x86_64", "amd64") or platform.system() != "Linux":
         return 0, ""
     import llvmlite.binding as llvm
@@ -100,7 +107,7 @@ def _libmvec(op: str, base: str, arity: int, cpu: str) -> tuple[int, str]:
     features = llvm.get_host_cpu_features()
     isa, width = ("b", 4)
     if cpu.startswith(_AVX512) or (not cpu and features.get("avx512f")):
-        isa, width = "e", 16
+        isa, width = ("d", 8) if serial else ("e", 16)
     elif cpu.startswith(_AVX2) or (not cpu and features.get("avx2")):
         isa, width = "d", 8
     width = width if base == "float32" else width // 2
@@ -112,12 +119,17 @@ def _vector_call(b: FunctionEmitter, name: str, width: int, args: list[Value]) -
     """A vector function applied to pieces of ``width`` lanes; the last is filled up."""
     base, lanes = args[0].base, args[0].lanes
     ty = llvm_type(base, width)
-    b.module.declare(name, f"declare {ty} @{name}({', '.join([ty] * len(args))}) nounwind memory(none)")
+    _declare_vector(b, name, base, width, len(args))
     pieces: list[str] = []
     for start in range(0, lanes, width):
         operands = [f"{ty} {_piece(b, v, start, width)}" for v in args]
         pieces.append(b.ins(f"call {ty} @{name}({', '.join(operands)})"))
     return Value(_join(b, pieces, base, width, lanes), base, lanes)
+
+
+def _declare_vector(b: FunctionEmitter, name: str, base: str, width: int, arity: int) -> None:
+    ty = llvm_type(base, width)
+    b.module.declare(name, f"declare {ty} @{name}({', '.join([ty] * arity)}) nounwind memory(none)")
 
 
 def _piece(b: FunctionEmitter, v: Value, start: int, width: int) -> str:

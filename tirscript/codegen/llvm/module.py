@@ -70,6 +70,7 @@ class ModuleEmitter:
         self._strings: dict[str, str] = {}
         self._names: dict[str, int] = {}
         self._unrolled = False
+        self._kept: dict[str, None] = {}
         self._symbols = {name: _symbol(name) for name in mod.names()}
         self._table = dict(mod.items())
 
@@ -87,6 +88,10 @@ class ModuleEmitter:
         """A function of our own that several may call."""
         if name not in self._helpers:
             self._helpers[name] = text()
+
+    def keep(self, name: str) -> None:
+        """A function that is not called yet, but may be by LLVM's passes."""
+        self._kept[name] = None
 
     def unique(self, stem: str) -> str:
         count = self._names[stem] = self._names.get(stem, 0) + 1
@@ -178,6 +183,12 @@ class ModuleEmitter:
 
     def text(self) -> str:
         out = [*self._globals, *self._declared.values(), *self._helpers.values(), *self.functions]
+        if self._kept:
+            names = ", ".join(f"ptr {name}" for name in self._kept)
+            out.append(
+                f"@llvm.compiler.used = appending global [{len(self._kept)} x ptr] [{names}], "
+                'section "llvm.metadata"'
+            )
         out.append('attributes #0 = { nounwind "min-legal-vector-width"="512" }')
         if self._unrolled:
             # A count: left to itself LLVM writes out millions of iterations.

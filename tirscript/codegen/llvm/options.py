@@ -15,13 +15,18 @@ _WITH_F16C = (
 )  # fmt: skip
 
 
+_WITH_AVX2 = tuple(n for n in _WITH_F16C if n not in ("ivybridge", "apple", "neoverse", "cortex-a"))
+
+
 @cache
-def _host_has_f16c() -> bool:
-    if platform.machine().lower() in ("aarch64", "arm64"):
-        return True
+def _host_has(feature: str) -> bool:
     import llvmlite.binding as llvm
 
-    return bool(llvm.get_host_cpu_features().get("f16c"))
+    return bool(llvm.get_host_cpu_features().get(feature))
+
+
+def _host_has_f16c() -> bool:
+    return platform.machine().lower() in ("aarch64", "arm64") or _host_has("f16c")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,15 @@ class Options:
         if self.triple or self.cpu:
             return self.cpu.startswith(_WITH_F16C)
         return _host_has_f16c()
+
+    @property
+    def lanes(self) -> int:
+        """How many float32 a vector register of most machines of this kind holds."""
+        if "+avx2" in (self.features or ""):
+            return 8
+        if self.triple or self.cpu:
+            return 8 if self.cpu.startswith(_WITH_AVX2) else 4
+        return 8 if _host_has("avx2") else 4
 
     @staticmethod
     def of(target: Any) -> Options:

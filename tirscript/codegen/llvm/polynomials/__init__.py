@@ -35,6 +35,10 @@ _PARAMETERS = {
 }
 
 
+# Formulas with a branch that calls, which LLVM does not make vectors of by itself.
+BRANCHING = frozenset({"sin", "cos", "tan", "fmod", "floordiv", "floormod"})
+
+
 @dataclass(frozen=True, slots=True)
 class Made:
     """A function of the module: its name, its text, and what it needs from outside, by name; names that
@@ -51,14 +55,14 @@ def available(op: str, base: str) -> bool:
 
 
 @cache
-def function(op: str, base: str, lanes: int) -> Made:
-    """The function ``op`` on vectors of so many lanes."""
+def function(op: str, base: str, lanes: int, whole: bool = False) -> Made:
+    """The function ``op`` on vectors of so many lanes; ``whole`` keeps it out of its callers."""
     kind = _KINDS[base]
-    name = f"@ts.math.{op}.{kind}x{lanes}"
+    name = f"@ts.math.{op}.{kind}x{lanes}{'.whole' if whole else ''}"
     kinds = [k or kind for k in _PARAMETERS.get(op, ("",))]
     code = Routine(name, kinds, lanes)
     result = _FORMULAS[op](*code.params)
-    return Made(name, code.text(result), dict(code.outside))
+    return Made(name, code.text(result, "noinline" if whole else "alwaysinline"), dict(code.outside))
 
 
-__all__ = ["Made", "available", "function"]
+__all__ = ["BRANCHING", "Made", "available", "function"]

@@ -72,7 +72,7 @@ def _logarithm(word: str, x: Reg, formula: Callable[[Reg, Reg], Reg]) -> Reg:
     def unusual() -> list[Reg]:
         code = Routine(f"@ts.math.{word}.unusual.x{x.code.lanes}", ["f32"], x.code.lanes)
         y = code.params[0]
-        code.outside[code.name] = code.text(_defined(y, formula(*_parts(y))), apart=True)
+        code.outside[code.name] = code.text(_defined(y, formula(*_parts(y))))
         return [x.code.call(code, x, result="f32")]
 
     u = x.bits()

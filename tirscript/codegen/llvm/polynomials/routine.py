@@ -231,10 +231,9 @@ class Routine:
             ]
         )
 
-    def text(self, result: Reg, *, apart: bool = False) -> str:
-        """The function; ``apart`` keeps it out of its callers."""
+    def text(self, result: Reg, how: str = "noinline cold") -> str:
+        """The function; ``how`` says whether it becomes a part of its callers."""
         params = ", ".join(p.typed for p in self.params)
-        how = "noinline cold" if apart else "alwaysinline"
         body = "\n".join(self.lines)
         return (
             f"define internal {self.type(result.kind)} {self.name}({params}) {how} memory(none) #0 {{\n"

@@ -27,8 +27,9 @@ _ATAN = (-0.33333316445350647, 0.19998528063297272, -0.14244391024112701, 0.1059
 _PI = (3.1415927410125732, -8.742277657347586e-08)
 
 
-def _huge(x: Reg) -> tuple[Reg, Reg]:
-    """As ``_reduced``, for numbers of any size: x times 2 / pi, modulo 4, piece by piece.
+def _huge(x: Reg) -> Reg:
+    """As ``_reduced``, for numbers of any size: x times 2 / pi, modulo 4, piece by piece.  The whole number
+    is in the upper half of an integer, the bits of the rest in the lower.
 
     Each product is exact, and so is each sum until its last bit is below 2^-50; what comes then is less
     than 1 / 4 and only then can cancel.
@@ -41,15 +42,8 @@ def _huge(x: Reg) -> tuple[Reg, Reg]:
         whole = x.code.intrinsic("rint", f)
         f = f - whole
         n = n + whole
-    return (f * (math.pi / 2)).to("f32"), (n + _ROUND).bits().to("i32")
-
-
-def _huge_rest(code: Routine) -> Reg:
-    return _huge(code.params[0])[0]
-
-
-def _huge_quarter(code: Routine) -> Reg:
-    return _huge(code.params[0])[1]
+    rest = (f * (math.pi / 2)).to("f32").bits().to("i64") & 0xFFFFFFFF
+    return ((n + _ROUND).bits() << 32) | rest
 
 
 def _reduced(x: Reg) -> tuple[Reg, Reg]:
@@ -64,13 +58,11 @@ def _reduced(x: Reg) -> tuple[Reg, Reg]:
     rest, quarter = r.to("f32"), t.bits().to("i32")
 
     def huge() -> list[Reg]:
-        found = []
-        for word, body, kind in (("rest", _huge_rest, "f32"), ("quarter", _huge_quarter, "i32")):
-            other = Routine(f"@ts.math.huge.{word}.x{code.lanes}", ["f32"], code.lanes)
-            result = body(other)
-            other.outside[other.name] = other.text(result, apart=True)
-            found.append(code.call(other, x, result=kind))
+        other = Routine(f"@ts.math.huge.x{code.lanes}", ["f32"], code.lanes)
+        other.outside[other.name] = other.text(_huge(other.params[0]))
+        both = code.call(other, x, result="i64")
         near = magnitude(x).le(_REACH)
+        found = [both.to("i32").bits(), (both >> 32).to("i32")]
         return [where(near, rest, found[0]), where(near, quarter, found[1])]
 
     # As integers: nans are far, too.
