@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tirscript.ir import dtype as dt
-from tirscript.ir.expr import BufferLoad, Call, StringImm
+from tirscript.ir.expr import BufferLoad, Call, IntImm, StringImm
 
 from . import build as py
 
@@ -187,10 +187,25 @@ def _extern(x: Expressions, e: Call) -> ast.expr:
     from .expr import not_yet
 
     function = e.args[0]
+    if isinstance(function, StringImm) and function.value == "__dp4a":  # CUDA's name of it
+        return CALLS["dp4a"](x, Call(e.dtype, "dp4a", e.args[1:]))
     known = _C_NAMES.get(function.value) if isinstance(function, StringImm) else None
     if known is None or not dt.is_float(e.dtype):
         raise not_yet(f"the external function {getattr(function, 'value', function)!r}", e)
     return CALLS[known](x, Call(e.dtype, known, e.args[1:]))
+
+
+def _llvm(x: Expressions, e: Call) -> ast.expr:
+    """An intrinsic of LLVM: those of CPU instructions that are known by name."""
+    from .expr import not_yet
+    from .llvm_intrinsics import find
+
+    name, *rest = e.args
+    if not isinstance(name, StringImm) or find(name.value) is None:
+        raise not_yet(f"LLVM's intrinsic {getattr(name, 'value', name)!r}", e)
+    if len(rest) > 1 and type(rest[0]) is IntImm and rest[0].dtype == "uint32":
+        del rest[0]  # in TVM's older spelling the number of arguments that the name depends on
+    return x.helper("llvm_intrinsic", py.string(name.value), *[x.typed(a) for a in rest])
 
 
 def _packed(x: Expressions, e: Call) -> ast.expr:
@@ -243,6 +258,8 @@ CALLS: dict[str, Build] = {
     **{n: _atomic(n) for n in ("atomic_add", "atomic_max", "atomic_min")},
     "call_pure_extern": _extern,
     "call_extern": _extern,
+    "call_llvm_intrin": _llvm,
+    "call_llvm_pure_intrin": _llvm,
     **{
         f"{tvm}{name}{lowered}": _packed
         for tvm in ("", "tvm_")

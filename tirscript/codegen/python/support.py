@@ -15,6 +15,8 @@ from numpy.lib.array_utils import byte_bounds
 from tirscript.diagnostics import AssertFailed
 from tirscript.ir import dtype as dt
 
+from .llvm_intrinsics import llvm_intrinsic as llvm_intrinsic
+
 _NATIVE = frozenset(
     {"bool", "float16", "float32", "float64"} | {f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64)}
 )
@@ -362,11 +364,13 @@ def q_multiply_shift_per_axis(x: Any, y: Any, ls: Any, rs: Any, q: Any, lshift: 
 
 
 def dp4a(a: Any, b: Any, c: Any) -> Any:
-    """``c`` plus the product of four bytes with four bytes."""
-    kind = np.uint8 if np.asarray(a).dtype.kind == "u" else np.int8
-    x, y = np.atleast_1d(np.asarray(a)).view(kind), np.atleast_1d(np.asarray(b)).view(kind)
+    """``c`` plus the product of four bytes with four bytes; each side by its own sign."""
+    x, y = [
+        np.atleast_1d(np.asarray(v)).view(np.uint8 if np.asarray(v).dtype.kind == "u" else np.int8)
+        for v in (a, b)
+    ]
     total = sum([int(p) * int(q) for p, q in zip(x, y, strict=True)], int(c))
-    return narrow(total, "uint32" if kind is np.uint8 else "int32")
+    return narrow(total, str(np.asarray(c).dtype))
 
 
 # ---- floats
