@@ -292,7 +292,8 @@ infinities, nans, zeros of both signs and numbers below the normal ones are amon
   the same bounds.
 * float16 and bfloat16 are computed in float32 and rounded.
 * float64 functions are the C library's and, in vectors on x86-64 Linux, those of its vector library,
-  libmvec; LLVM takes these for serial loops as well. The bound is what libmvec promises.
+  libmvec; LLVM takes these for serial loops as well. The bound is what libmvec promises; sigmoid, made of
+  its exp, adds to it.
 * `-math=scalar` calls the C library for every dtype and element.
 * What the table does not name (`+ - * /`, `min`, `max`, `fma`, comparisons, casts) is correctly rounded.
 

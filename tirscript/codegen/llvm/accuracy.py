@@ -21,7 +21,7 @@ _OWN = {
 }  # fmt: skip
 # float64: the C library's functions, and those of its vector library (libmvec) where it has one.
 _LIBRARY = 4.0
-_OWN64 = {"rsqrt": 1.5}
+_OWN64 = {"rsqrt": 1.5, "sigmoid": 6.0}
 
 
 def bound(op: str, dtype: str) -> float:
