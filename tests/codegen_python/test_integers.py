@@ -223,8 +223,8 @@ def f(A: T.Buffer((9,), "int32"), O: T.Buffer((2, 9), "int32")):
 )
 @pytest.mark.parametrize("target", ["python", "llvm", "meaning"])
 def test_exact_operands_of_narrow_data_are_reduced_first(text: str, want: list[int], target: str) -> None:
-    from tirscript.testing import run_program
     from tirscript.runtime.ndarray import numpy_dtype
+    from tirscript.testing import run_program
 
     program = ts.parse(f"""
 @T.prim_func

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import tirscript as ts
+from tests.corpus import CORPUS
 from tirscript.codegen.python import compile_python, to_python
+from tirscript.codegen.python import module_body as module_of
+from tirscript.codegen.python.checked import Sites
 from tirscript.ir.buffer import make_buffer
 from tirscript.ir.expr import BufferLoad, Var, const_int
 from tirscript.ir.function import PrimFunc
@@ -246,3 +249,44 @@ def test_without_astor_the_source_means_the_same(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(build, "sys", SimpleNamespace(version_info=(3, 14)))
     by_unparse = to_python(ts.parse(MM_RELU))
     assert ast.dump(ast.parse(by_unparse)) == ast.dump(ast.parse(by_astor))
+
+
+# ---- every program of the corpus
+
+
+RUNNING = [n for n, e in CORPUS.items() if e.executable]
+
+
+@pytest.mark.parametrize("checked", [False, True, "overflow"])
+@pytest.mark.parametrize("name", RUNNING)
+def test_text_of_the_corpus_is_the_program(name: str, checked: bool | str) -> None:
+    """What is printed, by astor or by `ast.unparse`, reads back to the tree that was built; it compiles, loads
+    by itself, and defines the functions."""
+    program = CORPUS[name].program()
+    body = module_of(program, checked, Sites())
+    tree = ast.fix_missing_locations(ast.Module(body, []))
+    source = to_python(program, checked=checked)
+    # Built again: rendering may not change what it renders.
+    again = ast.Module(module_of(program, checked, Sites()), [])
+    assert ast.dump(ast.parse(source)) == ast.dump(ast.parse(ast.unparse(tree)))
+    assert ast.dump(normal(ast.parse(source))) == ast.dump(normal(again))
+    space: dict[str, object] = {}
+    exec(compile(source, name, "exec"), space)
+    defined = [n.name for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)]
+    assert defined and all(callable(space[n]) for n in defined)
+    if not checked:
+        # As a person would have it: nothing but NumPy, the standard library and the helpers by name.
+        roots = {n.module or "" for n in ast.walk(ast.parse(source)) if isinstance(n, ast.ImportFrom)}
+        assert roots <= {"itertools", "tirscript.codegen.python.support"}
+        assert "watch" not in source and "\t" not in source
+
+
+class Normal(ast.NodeTransformer):
+    """What a parser adds or cannot tell: kinds of constants, contexts that builders leave out."""
+
+    def visit_Constant(self, n: ast.Constant) -> ast.AST:
+        return ast.Constant(n.value)
+
+
+def normal(tree: ast.Module) -> ast.Module:
+    return Normal().visit(tree)  # type: ignore[no-any-return]

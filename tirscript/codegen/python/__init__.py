@@ -55,7 +55,7 @@ def _source(func_or_mod: PrimFunc | IRModule, checked: bool | str) -> tuple[str,
 
     sites = Sites()
     with deep_recursion():
-        body = _module(func_or_mod, checked, sites)
+        body = module_body(func_or_mod, checked, sites)
         return py.render(body), sites
 
 
@@ -122,7 +122,8 @@ def _names(func_or_mod: PrimFunc | IRModule, checked: bool | str) -> dict[str, s
     return {name: names.new(name) for name, _ in _functions(func_or_mod)}
 
 
-def _module(func_or_mod: PrimFunc | IRModule, checked: bool | str, sites: Sites) -> list[ast.stmt]:
+def module_body(func_or_mod: PrimFunc | IRModule, checked: bool | str, sites: Sites) -> list[ast.stmt]:
+    """The statements of the Python module; ``sites`` collects the places that a checked one names."""
     from .checked import CheckedEmitter
     from .emit import Emitter
     from .outline import Outliner
