@@ -403,3 +403,26 @@ def test_arguments() -> None:
     refused(two_stages, "wrong-handle", 3, 0, "local")
     refused(two_stages, "not-a-reader", "B", 0, "local", ["B"])
     refused(two_stages, "not-a-reader", "C", 0, "local", ["B"])
+
+
+def test_a_reduction_that_may_be_empty() -> None:
+    """Nothing is written where the reduction has no iteration, so the old content is copied."""
+
+    @T.prim_func
+    def f(a: T.handle, O: T.Buffer((3,), "int32")):
+        n = T.int32()
+        A = T.match_buffer(a, (3, n), "int32")
+        for i, k in T.grid(3, n):
+            with T.block("O"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    O[vi] = 0
+                O[vi] = O[vi] + A[vi, vk]
+
+    sch = Schedule(f)
+    sch.cache_write("O", 0, "local")
+    assert filled(sch, "O_local")
+    for n in (0, 4):
+        a = rng(3, n, dtype="int32")
+        want = run(f, a, np.full(3, -7, "int32"))
+        np.testing.assert_array_equal(run(sch.mod, a, np.full(3, -7, "int32")), want)

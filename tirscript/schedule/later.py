@@ -17,30 +17,14 @@ class Later:
     def sample_compute_location(self, block: Any, decision: Any = None) -> NoReturn:
         raise _not_yet("sample_compute_location")
 
-    def merge(self, *loops: Any) -> NoReturn:
-        raise _not_yet("merge")
-
     def loop_partition(self, loop: Any, factors: Any, preserve_unit_iters: Any = True) -> NoReturn:
         raise _not_yet("loop_partition")
-
-    def reindex_cache_read(
-        self, block: Any, read_buffer_index: Any, storage_scope: Any, index_map: Any
-    ) -> NoReturn:
-        raise _not_yet("reindex_cache_read")
-
-    def reindex_cache_write(
-        self, block: Any, write_buffer_index: Any, storage_scope: Any, index_map: Any
-    ) -> NoReturn:
-        raise _not_yet("reindex_cache_write")
 
     def cache_inplace(self, block: Any, read_buffer_index: Any, storage_scope: Any) -> NoReturn:
         raise _not_yet("cache_inplace")
 
     def cache_index(self, block: Any, storage_scope: Any, cse_thresh: Any = 0) -> NoReturn:
         raise _not_yet("cache_index")
-
-    def reindex(self, block: Any, buffer: Any) -> NoReturn:
-        raise _not_yet("reindex")
 
     def read_at(self, loop: Any, block: Any, read_buffer_index: Any, storage_scope: Any) -> NoReturn:
         raise _not_yet("read_at")

@@ -7,7 +7,7 @@ from typing import Any
 from tirscript.analysis.access import accesses, conjuncts, uses_declared
 from tirscript.arith.iter_map import detect_iter_map
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import LE, LT, TRUE, Add, Expr, IntImm, Range, Var, const_int
+from tirscript.ir.expr import LE, LT, TRUE, Add, And, Expr, IntImm, IterVar, Range, Var, const_int
 from tirscript.ir.stmt import BlockRealize, For, IfThenElse, SeqStmt
 from tirscript.ir.visitor import free_vars, substitute
 
@@ -23,7 +23,7 @@ def written_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> list[tuple[
     b = realize.block
     if uses_declared(b) or b.match_buffers or escapes(b.body) or not _unguarded(level, place):
         return None
-    index = _one_cell(b, buffer)
+    index = one_cell(b, buffer)
     if index is None:
         return None
     loops = _loops(level, place)
@@ -45,6 +45,25 @@ def written_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> list[tuple[
         ):
             return None
     return box
+
+
+def axes_covered(level: StmtSRef, place: StmtSRef, axes: list[IterVar]) -> bool:
+    """Whether the loops below ``level`` let the block run for every tuple of values of the axes."""
+    realize: BlockRealize = place.node
+    if not _unguarded(level, place) or escapes(realize.block.body):
+        return False
+    loops = _loops(level, place)
+    values = {iv.var: value for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True)}
+    cells = [values[iv.var] for iv in axes]
+    box = _plain(cells, loops) if realize.predicate is TRUE else None
+    if box is None:
+        box = _image(cells, loops, realize.predicate)
+    return box is not None and all(
+        iv.dom is not None
+        and (low is iv.dom.min or same(low, iv.dom.min))
+        and (extent is iv.dom.extent or same(extent, iv.dom.extent))
+        for iv, (low, extent) in zip(axes, box, strict=True)
+    )
 
 
 def _loops(level: StmtSRef, place: StmtSRef) -> dict[Var, For]:
@@ -72,7 +91,12 @@ def _plain(cells: list[Expr], loops: dict[Var, For]) -> list[tuple[Expr, Expr]] 
             box.append((e, const_int(1, e.dtype)))
         else:
             return None
-    return box
+    return box if _all_run(loops, used) else None
+
+
+def _all_run(loops: dict[Var, For], used: set[Var]) -> bool:
+    """Whether the loops that are not used run at least once."""
+    return all(v in used or (type(f.extent) is IntImm and f.extent.value > 0) for v, f in loops.items())
 
 
 def _image(cells: list[Expr], loops: dict[Var, For], predicate: Expr) -> list[tuple[Expr, Expr]] | None:
@@ -83,10 +107,18 @@ def _image(cells: list[Expr], loops: dict[Var, For], predicate: Expr) -> list[tu
         used |= free_vars(e) & loops.keys()
     if any(f.step is not None for v, f in loops.items() if v in used):
         return None
-    if predicate is not TRUE and not (free_vars(predicate) & loops.keys()) <= used:
-        return None  # it cuts a reduction too: what is written is not changed by that, but not seen here
+    if not _all_run(loops, used):
+        return None
+    kept: Expr = TRUE
+    for c in conjuncts(predicate) if predicate is not TRUE else ():
+        mine = free_vars(c) & loops.keys()
+        if mine <= used:
+            kept = c if kept is TRUE else And(kept, c)
+        elif not mine.isdisjoint(used):
+            return None
+        # Else the end of the domain of another axis: the first value lies before it.
     ranges = {v: Range(f.min, f.extent) for v, f in reversed(loops.items()) if v in used}
-    found = detect_iter_map(moving, ranges, predicate)
+    found = detect_iter_map(moving, ranges, kept)
     if found is None or not found.bijective:
         return None
     sides = iter(zip(found.mins, found.extents, strict=True))
@@ -102,7 +134,7 @@ def _image(cells: list[Expr], loops: dict[Var, For], predicate: Expr) -> list[tu
     return box
 
 
-def _one_cell(b: Any, buffer: Buffer) -> tuple[Expr, ...] | None:
+def one_cell(b: Any, buffer: Buffer) -> tuple[Expr, ...] | None:
     """The indices of the one cell that an instance touches, if it surely stores it before it reads it."""
     first: tuple[Any, ...] | None = None
     stored = False
@@ -149,4 +181,4 @@ def _unguarded(level: StmtSRef, place: StmtSRef) -> bool:
     return True
 
 
-__all__ = ["written_box"]
+__all__ = ["axes_covered", "one_cell", "written_box"]

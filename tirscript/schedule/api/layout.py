@@ -9,7 +9,14 @@ from tirscript.ir.buffer import Buffer
 from tirscript.ir.index_map import IndexMap
 
 from ..index_maps import held
-from ..primitives import set_axis_separator, transform_block_layout, transform_layout
+from ..primitives import (
+    reindex,
+    reindex_cache_read,
+    reindex_cache_write,
+    set_axis_separator,
+    transform_block_layout,
+    transform_layout,
+)
 from ..refs import BlockRV
 from .base import Primitives
 
@@ -45,3 +52,33 @@ class Layout(Primitives):
         given = tuple(buffer) if isinstance(buffer, list) else buffer
         separators = tuple(axis_separators) if isinstance(axis_separators, list) else axis_separators
         self._apply(set_axis_separator.KIND, (block, given, separators))
+
+    def reindex(self, block: BlockRV | str, buffer: BufferArgument) -> BlockRV:
+        """Let a block use a copy that is indexed by its axes; see ``primitives.reindex``."""
+        given = tuple(buffer) if isinstance(buffer, list) else buffer
+        result: BlockRV = self._apply(reindex.KIND, (block, given))
+        return result
+
+    def reindex_cache_read(
+        self,
+        block: BlockRV | str,
+        read_buffer_index: int | str | Buffer,
+        storage_scope: str,
+        index_map: MapArgument,
+    ) -> BlockRV:
+        """Let a block read a copy in a layout of its own; see ``primitives.reindex_cache_read``."""
+        args = (block, read_buffer_index, storage_scope, held(index_map))
+        result: BlockRV = self._apply(reindex_cache_read.KIND, args)
+        return result
+
+    def reindex_cache_write(
+        self,
+        block: BlockRV | str,
+        write_buffer_index: int | str | Buffer,
+        storage_scope: str,
+        index_map: MapArgument,
+    ) -> BlockRV:
+        """Let a block write a copy in a layout of its own; see ``primitives.reindex_cache_write``."""
+        args = (block, write_buffer_index, storage_scope, held(index_map))
+        result: BlockRV = self._apply(reindex_cache_write.KIND, args)
+        return result

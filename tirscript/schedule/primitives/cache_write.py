@@ -142,7 +142,7 @@ def plan_write(
         between = [n for n in range(mine + 1, last + 1) if buffer.data in free_vars(items[n])]
         if any(n not in {child_number(level, r) for r in readers} for n in between) or not used:
             last = mine
-        elif any(not _alone(items[child_number(level, r)], r, buffer, place) for r in readers):
+        elif any(not alone(items[child_number(level, r)], r, buffer, place) for r in readers):
             last = mine
     box = written_box(level, place, buffer)
     fill = box is None
@@ -161,7 +161,7 @@ def _level(place: StmtSRef, scope: StmtSRef, buffer: Buffer) -> StmtSRef:
     level = scope
     while True:
         nest = children_of(level)[child_number(level, place)]
-        if _alone(nest, place, buffer, place):
+        if alone(nest, place, buffer, place):
             return level
         inner = descended(level, nest)
         if inner is None:
@@ -171,7 +171,7 @@ def _level(place: StmtSRef, scope: StmtSRef, buffer: Buffer) -> StmtSRef:
         level = inner
 
 
-def _alone(nest: Any, place: StmtSRef, buffer: Buffer, asked: StmtSRef) -> bool:
+def alone(nest: Any, place: StmtSRef, buffer: Buffer, asked: StmtSRef) -> bool:
     """Whether only the block at the place touches the memory of the buffer below a statement."""
     aliased = aliased_params(asked.home)
     if not aliased:

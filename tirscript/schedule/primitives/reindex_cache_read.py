@@ -1,0 +1,78 @@
+"""Let a block read a copy of a buffer in a storage scope, laid out as an index map of the block's axes says.
+
+The copy ``A_shared`` is filled by a block of that name, which stands before the block and has copies of those
+of its loops and axes that occur in the index.
+
+Requirements:
+  * ``block`` is a reference to a block that is there (``wrong-handle``, ``expired-reference``), not the root
+    of the function (``root-block``)
+  * ``read_buffer_index`` names a buffer that the block reads (``bad-buffer-index``, ``no-such-buffer``)
+  * ``storage_scope`` is a scope (``bad-scope``)
+  * the block holds no other block and reads the buffer at one index, which is made of its axes
+    (``several-indices``)
+  * ``index_map`` is a function of the block's axes (``bad-index-map``); it uses axes of that index alone
+    (``unmatched-axis``), keeps them apart (``not-injective``), and its extents are known (``unknown-shape``)
+  * nothing that is read is written between copy and block (``cache-stale``)
+
+>>> from tirscript.schedule.testing import example
+>>> sch, i, j, k = example()
+>>> sch.reindex_cache_read("Y", 0, "shared", lambda i, j, k: (k, i))
+BlockRV('A_shared')
+>>> print(sch.get(sch.get_block("A_shared")).body)
+A_shared[vk, vi] = A[vi, vk]
+
+Source: TVM's ``reindex_cache_read``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..buffers import check_scope, in_scope, refuse_root, region_of
+from ..caching import Spot
+from ..refs import BlockRV
+from ..reindexing import Restage, apply, restage, spot_for_read, with_map
+from ..resolve import block_place
+from ..state import ScheduleState
+from ..trace import InstructionKind
+
+
+class Plan:
+    """What is copied, where to, and in which storage scope."""
+
+    __slots__ = ("spot", "stage", "storage")
+
+    def __init__(self, stage: Restage, spot: Spot, storage: str) -> None:
+        self.stage = stage
+        self.spot = spot
+        self.storage = storage
+
+
+def check(
+    state: ScheduleState, block: Any, read_buffer_index: Any, storage_scope: Any, index_map: Any
+) -> Plan:
+    """What is copied and where to."""
+    place = block_place(state, block, "block", "reindex_cache_read")
+    refuse_root(place)
+    number = region_of(place, read_buffer_index, "read_buffer_index", "reindex_cache_read", reads=True)
+    storage = check_scope(place, storage_scope, "reindex_cache_read")
+    stage = restage(place, place.node.block.reads[number].buffer, writes=False)
+    with_map(stage, index_map, "reindex_cache_read")
+    return Plan(stage, spot_for_read(state, stage), storage)
+
+
+def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
+    """Let the block use the copy, then add the block that fills it."""
+    name = in_scope(plan.stage.buffer.name, plan.storage)
+    label = apply(state, plan.stage, plan.spot, name, name, plan.storage, read=True, own=True)
+    return BlockRV(label, plan.spot.scope.home.name)
+
+
+KIND = InstructionKind(
+    "ReindexCacheRead",
+    "reindex_cache_read",
+    ("block", "read_buffer_index", "storage_scope", "index_map"),
+    check,
+    rewrite,
+    attrs=3,
+)
