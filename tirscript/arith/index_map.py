@@ -36,8 +36,9 @@ from tirscript.ir.visitor import substitute
 
 from .analyzer import Analyzer
 from .evaluate import CannotEvaluate, evaluate
-from .iter_map import _box, _Decoder, _digit_ends, _fills
-from .linear import AtomKey, Linear, atom_expr, atom_mentions, factors, multiply
+from .iter_box import box_of, digit_ends, fills
+from .iter_map import Decoder
+from .linear import Atom, AtomKey, Linear, atom_expr, atom_mentions, factors, mentions, multiply
 
 
 def map_indices(m: IndexMap, values: Mapping[Var, Expr]) -> list[Expr]:
@@ -113,7 +114,7 @@ def sides(m: IndexMap, ranges: Mapping[Var, Range]) -> list[tuple[Linear, Linear
         low: Linear | None = None
         high: Linear | None = None
         if form is not None:
-            mins, extents = _box(cx, [form], moving)
+            mins, extents = box_of(cx, [form], moving)
             if mins[0] is not None and extents[0] is not None:
                 low, high = mins[0], (mins[0] + extents[0]).shift(-1)
         if low is None or high is None:
@@ -282,7 +283,7 @@ def inverse(m: IndexMap, ranges: Mapping[Var, Range]) -> tuple[IndexMap, Expr] |
     for y, n in zip(outputs, shape, strict=True):
         cx.bind(y, Range(const_int(0, y.dtype), n if n.dtype == y.dtype else Cast(y.dtype, n)))
     found = [cx.simplify(x) for x in found]
-    whole = m.inverse_index_map is None and _fills(cx, [cx.linear(n) for n in shape], ranges)
+    whole = m.inverse_index_map is None and fills(cx, [cx.linear(n) for n in shape], ranges)
     return IndexMap(outputs, found), FALSE if whole else padding(cx, m, ranges, outputs, found)
 
 
@@ -367,7 +368,7 @@ class _Stuck(Exception):
     """A digit is known, but not how to write it."""
 
 
-class _Solver(_Decoder):
+class _Solver(Decoder):
     """What the loops are when the values are ``outputs``."""
 
     def __init__(
@@ -401,7 +402,7 @@ class _Solver(_Decoder):
             if len(terms) == 1:
                 flipped.append(None)
                 continue
-            ends = _digit_ends(self.cx, atom)
+            ends = digit_ends(self.cx, atom)
             if ends is None:
                 raise _Stuck
             start = ends[1] if down else ends[0]
@@ -433,7 +434,11 @@ class _Solver(_Decoder):
         if found is None:
             parts = factors(atom)
             if len(parts) == 1 and next(iter(parts)) is atom:
-                raise _Stuck
+                e = atom_expr(atom)
+                below = {v for v in self.wanted if mentions(e, (v,))}
+                if isinstance(atom, Var) or not all(v in self.values for v in below):
+                    raise _Stuck
+                return _as(substitute(e, {v: _as(self.values[v], v.dtype) for v in below}), dtype)
             for a, power in parts.items():
                 value = self._value(a, dtype) if atom_mentions(a, self.wanted) else _as(atom_expr(a), dtype)
                 for _ in range(power):
@@ -451,6 +456,9 @@ class _Solver(_Decoder):
             self.equals[id(whole)] = value
         else:
             self.values.setdefault(whole, value)
+
+    def narrowed(self, part: Atom, whole: Atom, factor: Expr) -> None:
+        self.values.setdefault(part, FloorMod(self._value(whole, factor.dtype), factor))
 
     def combined(self, made: Linear, value: Linear, factor: int, k: int, low: Linear) -> None:
         total = self.equals.get(id(value))

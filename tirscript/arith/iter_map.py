@@ -11,10 +11,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tirscript.ir.expr import LE, LT, TRUE, And, Expr, FloorDiv, FloorMod, IntImm, Range, Var
+from tirscript.ir.dtype import bounds as dtype_bounds
+from tirscript.ir.expr import (
+    TRUE,
+    Add,
+    And,
+    Expr,
+    FloorDiv,
+    FloorMod,
+    IntImm,
+    Range,
+    Var,
+    const_int,
+)
+from tirscript.ir.visitor import substitute, walk
 
 from .analyzer import Analyzer
+from .iter_box import box_of, cut, fills, narrowed, width_of
 from .linear import Atom, AtomKey, Linear, atom_mentions, factors, multiply, to_linear
+from .rules.logic import parts as conjunction_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +74,106 @@ def detect_iter_map(
         sums = [f for f in forms if f is not None]
         if len(sums) != len(forms):
             return None
-        if not _Decoder(cx, ranges).decodes(sums):
-            return None
+        if not Decoder(cx, ranges).decodes(sums):
+            fused = fuse(values, ranges)
+            if fused is None:
+                return None
+            new_values = [substitute(v, fused[0]) for v in values]
+            return detect_iter_map(new_values, fused[1], substitute(predicate, fused[0]), analyzer)
     with cx.scope():
+        # The box is that of the map without the predicate, cut off where the predicate says.
+        parts: list[Expr] = []
+        if predicate is not TRUE:
+            with cx.scope():
+                for v, r in ranges.items():
+                    cx.bind(v, r)
+                parts = [p for p in conjunction_parts(predicate, And) if cx.decided(p) is not True]
+            ranges, parts = narrowed(cx, ranges, parts)
         for v, r in ranges.items():
             cx.bind(v, r)
-        if predicate is not TRUE:
-            # The box is that of the map without the predicate, cut off where the predicate says.
-            again = [cx.linear(v) for v in values]
-            sums = [f for f in again if f is not None]
-        mins, extents = _box(cx, sums, ranges)
-        full = all(e is not None for e in extents) and _fills(cx, extents, ranges)
-        if full and predicate is not TRUE:
-            cut = _cut(cx, sums, mins, extents, predicate)
-            full = cut is not None
-            extents = cut if cut is not None else [None] * len(extents)
+        again = [cx.linear(v) for v in values]
+        sums = [f for f in again if f is not None]
+        mins, extents = box_of(cx, sums, ranges)
+        full = all(e is not None for e in extents) and fills(cx, extents, ranges)
+        if full and parts:
+            full = cut(cx, sums, mins, extents, parts, ranges)
+        if not full and (fused := fuse(values, ranges)) is not None:
+            # Of one loop the digits may be seen to fill a box where those of several are not.
+            new_values = [substitute(v, fused[0]) for v in values]
+            found = detect_iter_map(new_values, fused[1], substitute(predicate, fused[0]), analyzer)
+            if found is not None and found.bijective:
+                return found
+        if not full and predicate is not TRUE:
+            mins, extents = [None] * len(mins), [None] * len(extents)
         return IterMap(full, tuple(mins), tuple(extents))
 
 
-class _Decoder:
+def fuse(
+    values: Sequence[Expr], ranges: Mapping[Var, Range]
+) -> tuple[dict[Var, Expr], dict[Var, Range]] | None:
+    """One loop in place of several whose sum in mixed radix is taken apart elsewhere than it was put
+    together: of ``(i * 16 + j) // 24``, where ``j < 16``, it is ``f``, with ``i`` as ``f // 16`` and ``j`` as
+    ``f % 16``.  What the loops are in terms of the new ones, and the new ranges; None where there is no such
+    sum.
+    """
+    best: list[tuple[Var, int, int, int]] = []
+    for value in values:
+        for n in walk(value):
+            if type(n) is FloorDiv or type(n) is FloorMod:
+                inside = to_linear(n.a)
+                digits = None if inside is None else _mixed_radix(inside, ranges)
+                if digits is not None and len(digits) > max(len(best), 1):
+                    best = digits
+    if not best:
+        return None
+    total = best[-1][1] * best[-1][3]
+    dtype = best[0][0].dtype
+    if any(v.dtype != dtype for v, *_ in best) or total > dtype_bounds(dtype)[1]:
+        return None
+    fused = Var("_".join([v.name for v, *_ in reversed(best)]), dtype)
+    loops: dict[Var, Expr] = {}
+    for v, weight, low, extent in best:
+        digit: Expr = fused if weight == 1 else FloorDiv(fused, const_int(weight, dtype))
+        if weight * extent != total:
+            digit = FloorMod(digit, const_int(extent, dtype))
+        loops[v] = digit if low == 0 else Add(digit, const_int(low, dtype))
+    for v, r in ranges.items():
+        if v not in loops and type(r.extent) is IntImm and r.extent.value == 1:
+            loops[v] = r.min
+    box = {v: r for v, r in ranges.items() if v not in loops}
+    return loops, {**box, fused: Range(const_int(0, dtype), const_int(total, dtype))}
+
+
+def _mixed_radix(lin: Linear, ranges: Mapping[Var, Range]) -> list[tuple[Var, int, int, int]] | None:
+    """The loops of a sum, the innermost first, with weights (a common factor taken out), first values and
+    extents, where each weight is the product of the extents below."""
+    terms: list[tuple[Var, int]] = []
+    for atom, k in lin.terms.items():
+        if not isinstance(atom, Var) or atom not in ranges:
+            if atom_mentions(atom, ranges):
+                return None
+            continue
+        if k <= 0:
+            return None
+        terms.append((atom, k))
+    terms.sort(key=lambda t: t[1])
+    out: list[tuple[Var, int, int, int]] = []
+    weight, unit = 1, 0
+    for v, k in terms:
+        low, extent = ranges[v].min, ranges[v].extent
+        if type(low) is not IntImm or type(extent) is not IntImm or extent.value < 1:
+            return None
+        if extent.value == 1:
+            continue
+        unit = unit or k
+        if k != weight * unit:
+            return None
+        out.append((v, weight, low.value, extent.value))
+        weight *= extent.value
+    return out
+
+
+class Decoder:
     """What is known of the loops when the values are known."""
 
     def __init__(self, cx: Analyzer, ranges: Mapping[Var, Range]) -> None:
@@ -100,7 +196,8 @@ class _Decoder:
         return False
 
     def moving(self, atom: AtomKey) -> bool:
-        return atom_mentions(atom, self.wanted) and atom not in self.known
+        """Whether it depends on a loop that is not known."""
+        return atom not in self.known and atom_mentions(atom, self.wanted - self.known)
 
     def split(self, value: Linear) -> bool:
         """Take the digits out of a sum; False where it is no mixed radix (yet)."""
@@ -211,6 +308,11 @@ class _Decoder:
                     self._done.add(whole.key())
                     out.append(whole)
                     self.joined(whole, quotients[(x, c)], atom, e.b)
+            # x // d and x % c, where d divides c: x % d is that of x % c
+            for key, quotient in quotients.items():
+                if key[0] == x and type(key[1]) is int and type(c) is int and key[1] > 1 and key[1] != c:
+                    if c % key[1] == 0:
+                        out += self._smaller(quotient, atom)
             # x % c and x // c % d: x % (c * d)
             for other in self.known:
                 if isinstance(other, Atom) and other[0] is FloorMod and isinstance(other[1], Atom):
@@ -235,6 +337,27 @@ class _Decoder:
             self.known.add(a)
         return out
 
+    def _smaller(self, quotient: Atom, remainder: Atom) -> list[Linear]:
+        """``x``, from ``x // d`` and ``x % c``, where ``d`` divides ``c``."""
+        e: Any = quotient.expr
+        whole = to_linear(e.a)
+        if whole is None or whole.key() in self._done:
+            return []
+        low = self.cx.linear(FloorMod(e.a, e.b))
+        if low is None or len(low.terms) != 1 or low.const:
+            return []
+        ((atom, k),) = low.terms.items()
+        if k != 1 or not isinstance(atom, Atom):
+            return []
+        self._done.add(whole.key())
+        if atom not in self.known:
+            self.narrowed(atom, remainder, e.b)
+        self.joined(whole, quotient, atom, e.b)
+        return [whole]
+
+    def narrowed(self, part: Atom, whole: Atom, factor: Expr) -> None:
+        """``part`` became known: it is ``whole % factor``."""
+
     def _remainder(self, e: Any, c: Any, d: Any) -> list[AtomKey]:
         """The remainder of ``e.a`` by ``c * d``."""
         if type(c) is not int or type(d) is not int:
@@ -247,152 +370,3 @@ class _Decoder:
             return []
         ((atom, k),) = made.terms.items()
         return [atom] if k == 1 else []
-
-
-def width_of(cx: Analyzer, atom: AtomKey) -> Linear | None:
-    """An upper bound of the largest less the smallest value of an atom, in normal form."""
-    low, high = cx.atom_interval(atom)
-    best = None if low is None or high is None or high - low > 1 << 30 else Linear({}, high - low)
-    if best is not None and isinstance(atom, Atom) and atom[0] is FloorDiv:
-        inside = to_linear(atom.expr.a)  # type: ignore[attr-defined]
-        least, most = (None, None) if inside is None else cx.bounds_of(inside)
-        if least is None or most is None or most - least > 1 << 30:
-            best = None  # the range of the dtype: better a symbolic one
-    if best is not None:
-        return best
-    if isinstance(atom, Var):
-        bounds = _symbolic_ends(cx, atom)
-        if bounds is not None:
-            return bounds[1] - bounds[0]
-        return None
-    e: Any = atom.expr
-    if atom[0] is FloorMod:
-        divisor = to_linear(e.b)
-        return None if divisor is None else divisor.shift(-1)
-    if atom[0] is FloorDiv:
-        x, divisor = to_linear(e.a), to_linear(e.b)
-        if x is None or divisor is None or len(x.terms) != 1 or x.const:
-            return None
-        ((inner, k),) = x.terms.items()
-        bounds = _symbolic_ends(cx, inner) if k == 1 and isinstance(inner, Var) else None
-        if bounds is None or not bounds[0].is_const or bounds[0].const != 0:
-            return None
-        top = cx.linear(FloorDiv(bounds[1].to_expr(e.dtype), e.b))
-        return top
-    return None
-
-
-def _symbolic_ends(cx: Analyzer, var: Var) -> tuple[Linear, Linear] | None:
-    """The ends of a loop variable from the facts about it: ``v - lo >= 0`` and ``hi - v >= 0``."""
-    low: Linear | None = None
-    high: Linear | None = None
-    least, most = cx.atom_interval(var)
-    if least is not None:
-        low = Linear({}, least)
-    for f in cx.facts_about(var):
-        k = f.terms.get(var, 0)
-        rest = f.plus(Linear({var: 1}), -k)
-        if k == -1 and high is None:
-            high = rest
-        elif k == 1 and (low is None or low.const < -(1 << 30)):
-            low = rest.scale(-1)
-    if high is None and most is not None:
-        high = Linear({}, most)
-    return None if low is None or high is None else (low, high)
-
-
-def _box(
-    cx: Analyzer, values: Sequence[Linear], ranges: Mapping[Var, Range]
-) -> tuple[list[Linear | None], list[Linear | None]]:
-    """The least value and the number of values of each sum, if every digit takes all its values."""
-    mins: list[Linear | None] = []
-    extents: list[Linear | None] = []
-    for value in values:
-        low, high = Linear({}, value.const), Linear({}, value.const)
-        known = True
-        for atom, k in value.terms.items():
-            parts = factors(atom)
-            moving = [a for a in parts if atom_mentions(a, ranges)]
-            if not moving:
-                low, high = low.plus(Linear({atom: 1}), k), high.plus(Linear({atom: 1}), k)
-                continue
-            if len(moving) > 1 or parts[moving[0]] != 1:
-                known = False
-                break
-            ends = _digit_ends(cx, moving[0])
-            if ends is None:
-                known = False
-                break
-            weight = Linear({}, k)
-            for a, power in parts.items():
-                for _ in range(0 if a == moving[0] else power):
-                    weight = multiply(weight, Linear({a: 1}))
-            up = cx.nonnegative(weight)
-            if not up and not cx.nonnegative(weight.scale(-1)):
-                known = False
-                break
-            low = low + multiply(weight, ends[0] if up else ends[1])
-            high = high + multiply(weight, ends[1] if up else ends[0])
-        mins.append(low if known else None)
-        extents.append((high - low).shift(1) if known else None)
-    return mins, extents
-
-
-def _digit_ends(cx: Analyzer, atom: AtomKey) -> tuple[Linear, Linear] | None:
-    if isinstance(atom, Var):
-        low, high = cx.atom_interval(atom)
-        if low is not None and high is not None and high - low < 1 << 30:
-            return Linear({}, low), Linear({}, high)
-        return _symbolic_ends(cx, atom)
-    width = width_of(cx, atom)
-    low, _ = cx.atom_interval(atom)
-    if width is None or low is None or abs(low) > 1 << 30:
-        return (Linear({}), width) if width is not None and cx.nonnegative(Linear({atom: 1})) else None
-    return Linear({}, low), width.shift(low)
-
-
-def _fills(cx: Analyzer, extents: Sequence[Linear | None], ranges: Mapping[Var, Range]) -> bool:
-    """Whether there are as many iterations as cells in the box."""
-    cells, iterations = Linear({}, 1), Linear({}, 1)
-    for e in extents:
-        if e is None:
-            return False
-        cells = multiply(cells, e)
-    for r in ranges.values():
-        extent = cx.linear(r.extent)
-        if extent is None:
-            return False
-        iterations = multiply(iterations, extent)
-    return bool(cells.key() == iterations.key())
-
-
-def _cut(
-    cx: Analyzer,
-    values: Sequence[Linear],
-    mins: Sequence[Linear | None],
-    extents: Sequence[Linear | None],
-    predicate: Expr,
-) -> list[Linear | None] | None:
-    """The extents where the predicate bounds single values from above; None where it says anything else."""
-    out = list(extents)
-    stack: list[Any] = [predicate]
-    while stack:
-        p = stack.pop()
-        if type(p) is And:
-            stack += [p.a, p.b]
-            continue
-        if type(p) not in (LT, LE):
-            return None
-        a, b = cx.linear(p.a), cx.linear(p.b)
-        if a is None or b is None:
-            return None
-        bound = b - a if type(p) is LT else (b - a).shift(1)  # value - rest < 0, with bound = rest - value
-        for n, value in enumerate(values):
-            limit = bound + value
-            low = mins[n]
-            if low is not None and not any(t in value.terms for t in limit.terms):
-                out[n] = limit - low
-                break
-        else:
-            return None
-    return out

@@ -7,7 +7,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from tirscript.ir.dtype import bounds as dtype_bounds
-from tirscript.ir.expr import FloorDiv, FloorMod
+from tirscript.ir.expr import FloorDiv, FloorMod, const_int
 
 from ..bounds import range_of_linear
 from ..linear import Atom, AtomKey, Linear, factors, make_atom, multiply
@@ -180,10 +180,17 @@ def _partners(lin: Linear, mod: Atom, x: Linear) -> Iterator[tuple[Atom, Linear]
     """Quotients that make one value with the remainder ``mod``, and that value."""
     e: Any = mod.expr
     yield make_atom(FloorDiv, mod[1:], FloorDiv(e.a, e.b)), x
-    # (x % d) // c * c + x % c == x % d where c divides d
     c = mod[2]
     if type(c) is not int or c <= 0:
         return
+    # y // (d * c) * c + y // d % c == y // d
+    inside = mod[1]
+    if isinstance(inside, Atom) and inside[0] is FloorDiv and type(inside[2]) is int and inside[2] > 0:
+        d = inside[2] * c
+        if d <= dtype_bounds(e.dtype)[1]:
+            y = inside.expr.a  # type: ignore[attr-defined]
+            yield make_atom(FloorDiv, (inside[1], d), FloorDiv(y, const_int(d, e.dtype))), x
+    # (x % d) // c * c + x % c == x % d where c divides d
     for div in lin.terms:
         if isinstance(div, Atom) and div[0] is FloorDiv and div[2] == c:
             inner = div[1]
