@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tirscript.ir.expr import GE, GT, LE, LT, Expr, FloorDiv, FloorMod, IntImm, Range, Var, const_int
+from tirscript.ir.expr import GE, GT, LE, LT, Expr, FloorDiv, FloorMod, Range, Var, const_int
 
 from .analyzer import Analyzer
 from .linear import Atom, AtomKey, Linear, atom_mentions, factors, multiply, to_linear
