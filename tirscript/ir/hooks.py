@@ -16,6 +16,7 @@ _WHERE = {
     "to_python": "tirscript.codegen.python:to_python",
     "mimebundle": "tirscript.display:mimebundle",
     "tensor_intrins": "tirscript.tensor_intrin:register_all",
+    "step_checker": "tirscript.testing.step_check:StepChecker",
     "specialize": "tirscript.script.specialize:specialize",
     "index_map_indices": "tirscript.arith.index_map:map_indices",
     "index_map_shape": "tirscript.arith.index_map:map_shape",

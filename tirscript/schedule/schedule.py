@@ -32,6 +32,7 @@ from .resolve import any_place, function_of
 from .state import FunctionState, ScheduleState
 from .trace import Instruction, InstructionKind, Trace
 from .trace_text import replaced, sources
+from .verifying import Verifier
 
 _MASKS = {"none": 0, "all": 3}
 _MODULUS = 0x7FFFFFFF
@@ -47,7 +48,8 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
 
     ``debug_mask="all"`` verifies the program after each step; ``enable_check=False`` skips the tests of
     legality (not those of arguments).  ``error_render_level`` is ``detail``, ``fast`` (no script) or
-    ``none`` (one line).
+    ``none`` (one line).  ``verify=True`` runs the program on small data after each step, and refuses the
+    first one that changes a result.
 
     >>> from tirscript.schedule.testing import mm_relu
     >>> sch = Schedule(mm_relu())
@@ -78,12 +80,6 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
                 code="not-a-program",
                 hint="decorate the function with @T.prim_func, or the class with @I.ir_module",
             )
-        if verify:
-            raise NotYetError(
-                "tirscript does not have Schedule(verify=True) yet",
-                code="not-yet",
-                hint="compare build(sch.mod) with build(mod) on data by hand",
-            )
         mask = _MASKS.get(debug_mask) if isinstance(debug_mask, str) else debug_mask
         if not isinstance(mask, int):
             raise ScheduleValueError(
@@ -95,6 +91,7 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
                 code="bad-render-level",
             )
         self._state = ScheduleState(mod, debug_mask=mask, enable_check=enable_check)
+        self._verifier = Verifier(self._state.mod) if verify else None
         self._level = error_render_level
         self._seed = 1
         if seed is not None:
@@ -155,6 +152,7 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
         new = Schedule.__new__(Schedule)
         new._state = self._state.copy()
         new._level = self._level
+        new._verifier = self._verifier
         new._seed = self.fork_seed()
         new._insts = list(self._insts)
         new._decisions = dict(self._decisions)
@@ -285,6 +283,9 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
             result = kind.rewrite(state, kind.check(state, *args))
             if state.debug_mask:
                 state.verify()
+            if self._verifier is not None:
+                changed = dict.fromkeys([home for home, _ in state.log])
+                self._verifier.check(state.mod, changed, _call_text(kind, args))
         except BaseException as error:
             result = self._recover(error, kind, args)
         log = state.log
@@ -378,7 +379,7 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
                 except BaseException:
                     state.roll_back()
                     raise
-        if isinstance(error, NotYetError) or not isinstance(error, Exception):
+        if isinstance(error, (NotYetError, Warning)) or not isinstance(error, Exception):
             raise error
         steps = "; ".join([s.text for s in self._steps[: self._done]]) or "none"
         raise ScheduleError(
