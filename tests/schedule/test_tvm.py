@@ -246,6 +246,16 @@ def einsum_padded_whole(sch: Schedule) -> None:
     sch.pad_einsum(block, [3, 16, 32])
 
 
+def merged(sch: Schedule) -> None:
+    b, c = sch.get_block("B"), sch.get_block("C")
+    sch.merge(sch.get_loops(b)[0], sch.get_loops(c)[0])
+
+
+def merged_whole(sch: Schedule) -> None:
+    b, c = sch.get_block("B"), sch.get_block("C")
+    sch.merge(sch.get_loops(b)[1], sch.get_loops(c)[1])
+
+
 OF_MATMUL = (
     steps_of_tiling,
     three_factors,
@@ -275,6 +285,8 @@ CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
     "inlined": (two_stages, inlined),
     "cached_stage": (two_stages, cached_stage),
     "cached_writes": (two_stages, cached_writes),
+    "merged": (two_stages, merged),
+    "merged_whole": (two_stages, merged_whole),
     "padded": (pad2d, padded),
     "padded_inside": (pad2d, padded_inside),
     "symbolic": (copy_symbolic, symbolic),

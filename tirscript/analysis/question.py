@@ -86,13 +86,14 @@ class Witness:
 
     def _values(self) -> tuple[str, str]:
         differ = [v for v in self.first if v in self.second and self.first[v] != self.second[v]]
-        shown = differ or list(self.first)
 
-        def show(values: Mapping[Var, int]) -> str:
-            text = ", ".join([f"{v.name}={values[v]}" for v in shown if v in values])
+        def show(values: Mapping[Var, int], access: Access) -> str:
+            text = ", ".join([f"{v.name}={values[v]}" for v in differ or values if v in values])
+            if not text:
+                return f'block "{access.realizes[-1].block.name}"' if access.realizes else "the other"
             return f"({text})" if "," in text else text
 
-        return show(self.first), show(self.second)
+        return show(self.first, self.accesses[0]), show(self.second, self.accesses[1])
 
     def __str__(self) -> str:
         return self.text

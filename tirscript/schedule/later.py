@@ -20,18 +20,6 @@ class Later:
     def loop_partition(self, loop: Any, factors: Any, preserve_unit_iters: Any = True) -> NoReturn:
         raise _not_yet("loop_partition")
 
-    def cache_inplace(self, block: Any, read_buffer_index: Any, storage_scope: Any) -> NoReturn:
-        raise _not_yet("cache_inplace")
-
-    def cache_index(self, block: Any, storage_scope: Any, cse_thresh: Any = 0) -> NoReturn:
-        raise _not_yet("cache_index")
-
-    def read_at(self, loop: Any, block: Any, read_buffer_index: Any, storage_scope: Any) -> NoReturn:
-        raise _not_yet("read_at")
-
-    def write_at(self, loop: Any, block: Any, write_buffer_index: Any, storage_scope: Any) -> NoReturn:
-        raise _not_yet("write_at")
-
     def reverse_compute_inline(self, block: Any) -> NoReturn:
         raise _not_yet("reverse_compute_inline")
 

@@ -9,6 +9,7 @@ from ..primitives import (
     add_unit_loop,
     bind,
     fuse,
+    merge,
     parallel,
     reorder,
     reorder_block_iter_var,
@@ -40,6 +41,11 @@ class Loops(Primitives):
     def fuse(self, *loops: LoopRV, preserve_unit_iters: bool = True) -> LoopRV:
         """Fuse perfectly nested loops into one; see ``primitives.fuse``."""
         result: LoopRV = self._apply(fuse.KIND, (loops, preserve_unit_iters))
+        return result
+
+    def merge(self, *loops: LoopRV) -> LoopRV:
+        """Merge loops that follow one another into one; see ``primitives.merge``."""
+        result: LoopRV = self._apply(merge.KIND, (loops,))
         return result
 
     def reorder(self, *ordered_loops: LoopRV) -> None:
