@@ -6,8 +6,17 @@ from collections.abc import Sequence
 
 from tirscript.ir.buffer import Buffer
 
-from ..primitives import cache_read, cache_write, set_scope, storage_align
-from ..refs import BlockRV
+from ..primitives import (
+    cache_index,
+    cache_inplace,
+    cache_read,
+    cache_write,
+    read_at,
+    set_scope,
+    storage_align,
+    write_at,
+)
+from ..refs import BlockRV, LoopRV
 from .base import Primitives
 
 
@@ -36,6 +45,41 @@ class Memory(Primitives):
         """Let a block write a copy of a buffer; see ``primitives.cache_write``."""
         given = tuple(consumer_blocks) if isinstance(consumer_blocks, list) else consumer_blocks
         result: BlockRV = self._apply(cache_write.KIND, (block, write_buffer_index, storage_scope, given))
+        return result
+
+    def cache_inplace(
+        self, block: BlockRV | str, read_buffer_index: int | str | Buffer, storage_scope: str
+    ) -> list[BlockRV]:
+        """Let a block change a copy of a buffer; see ``primitives.cache_inplace``."""
+        args = (block, read_buffer_index, storage_scope)
+        result: list[BlockRV] = self._apply(cache_inplace.KIND, args)
+        return result
+
+    def cache_index(self, block: BlockRV | str, storage_scope: str, cse_thresh: int = 0) -> list[BlockRV]:
+        """Compute indices of a block beforehand; see ``primitives.cache_index``."""
+        result: list[BlockRV] = self._apply(cache_index.KIND, (block, storage_scope, cse_thresh))
+        return result
+
+    def read_at(
+        self,
+        loop: LoopRV,
+        block: BlockRV | str,
+        read_buffer_index: int | str | Buffer,
+        storage_scope: str,
+    ) -> BlockRV:
+        """Let a block read a copy that is filled at a loop; see ``primitives.read_at``."""
+        result: BlockRV = self._apply(read_at.KIND, (loop, block, read_buffer_index, storage_scope))
+        return result
+
+    def write_at(
+        self,
+        loop: LoopRV,
+        block: BlockRV | str,
+        write_buffer_index: int | str | Buffer,
+        storage_scope: str,
+    ) -> BlockRV:
+        """Let a block write a copy that is written back at a loop; see ``primitives.write_at``."""
+        result: BlockRV = self._apply(write_at.KIND, (loop, block, write_buffer_index, storage_scope))
         return result
 
     def storage_align(

@@ -1,0 +1,111 @@
+"""Copies at a loop: blocks marked ``auto_copy`` that a later pass may spread over threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.ir.buffer import Buffer, BufferRegion, make_buffer
+from tirscript.ir.expr import TRUE, Add, BufferLoad, Expr, IntImm, IterVar, Range, Var, const_int
+from tirscript.ir.node import walk
+from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For, Stmt
+from tirscript.ir.visitor import substitute
+
+from .buffers import in_scope
+from .caching import Box, child_number, scope_of
+from .errors import Refusal
+from .names import free_name, names_around, names_inside
+from .refs import StmtSRef
+from .resolve import block_place, loop_place
+from .state import ScheduleState
+
+
+class NotAround(Refusal):
+    code = "not-around"
+    template = "loop `{loop}` does not stand around block {block}, within {scope}"
+    hint_template = "get_loops({block}) gives the loops around the block"
+
+
+def loop_and_block(
+    state: ScheduleState, loop: Any, block: Any, primitive: str
+) -> tuple[StmtSRef, StmtSRef, StmtSRef]:
+    """The places of a loop, a block under it, and the block around both."""
+    level = loop_place(state, loop, "loop", primitive)
+    place = block_place(state, block, "block", primitive)
+    if place.parent is None:
+        raise NotAround(
+            place.home, at=[(level, None)], loop=level.node, block=place.node, scope="the function"
+        )
+    scope = scope_of(place)
+    if child_number(level, place) < 0 or scope_of_loop(level) is not scope:
+        raise NotAround(
+            place.home, at=[(level, None), (place, "")], loop=level.node, block=place.node, scope=scope.node
+        )
+    return level, place, scope
+
+
+def scope_of_loop(level: StmtSRef) -> StmtSRef | None:
+    p: StmtSRef | None = level
+    while p is not None and type(p.node) is not BlockRealize:
+        p = p.parent
+    return p
+
+
+class Staging:
+    """A buffer of the whole shape in another scope, and the blocks that copy a box of it at a loop."""
+
+    def __init__(self, scope: StmtSRef, level: StmtSRef, buffer: Buffer, storage: str, box: Box) -> None:
+        taken = names_around(scope)
+        names_inside(scope.node, taken)
+        self.level = level
+        self.buffer = buffer
+        self.box = box
+        self.name = f"{buffer.name}_{storage}"
+        self.new = make_buffer(
+            free_name(in_scope(buffer.name, storage), taken), buffer.shape, buffer.dtype, scope=storage
+        )
+
+    def copy(self, *, fill: bool) -> tuple[Stmt, BlockLabel]:
+        """A block that copies the box, from the buffer or back to it."""
+        level = self.level
+        around = self._loops()
+        taken = names_around(StmtSRef(level.node, level, 0, level.home)) | {self.new.name}
+        used: list[Var] = []
+        for low, extent in self.box:
+            for n in (*walk(low), *walk(extent)):
+                if type(n) is Var and n in around and n not in used:
+                    used.append(n)
+        axes = [Var(free_name(f"v{k}", taken), v.dtype) for k, v in enumerate(used)]
+        put: dict[Var, Expr] = dict(zip(used, axes, strict=True))
+        box = [(substitute(low, put), substitute(extent, put)) for low, extent in self.box]
+        loops = [Var(free_name(f"ax{k}", taken), low.dtype) for k, (low, _) in enumerate(box)]
+        cell = tuple([
+            v if type(low) is IntImm and low.value == 0 else Add(low, v)
+            for v, (low, _) in zip(loops, box, strict=True)
+        ])  # fmt: skip
+        source, target = (self.buffer, self.new) if fill else (self.new, self.buffer)
+        body: Stmt = BufferStore(target, BufferLoad(source, cell), cell)
+        for v, (_, extent) in zip(reversed(loops), reversed(box), strict=True):
+            body = For(v, const_int(0, v.dtype), extent, "serial", body)
+        region = tuple([Range(low, extent) for low, extent in box])
+        label = BlockLabel(self.name)
+        iter_vars = tuple([
+            IterVar(axis, Range(around[v].min, around[v].extent), "spatial")
+            for axis, v in zip(axes, used, strict=True)
+        ])  # fmt: skip
+        block = Block(
+            label, iter_vars, (BufferRegion(source, region),), (BufferRegion(target, region),), body,
+            annotations={"auto_copy": True},
+        )  # fmt: skip
+        return BlockRealize(tuple(used), TRUE, block), label
+
+    def _loops(self) -> dict[Var, For]:
+        out: dict[Var, For] = {}
+        p: StmtSRef | None = self.level
+        while p is not None and type(p.node) is not BlockRealize:
+            if type(p.node) is For:
+                out[p.node.loop_var] = p.node
+            p = p.parent
+        return out
+
+
+__all__ = ["NotAround", "Staging", "loop_and_block"]
