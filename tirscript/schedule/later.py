@@ -39,6 +39,3 @@ class Later:
         self, block: Any, buffer_index: Any, buf_type: Any, gen_new_ranges: Any
     ) -> NoReturn:
         raise _not_yet("annotate_buffer_access")
-
-    def tree(self) -> NoReturn:
-        raise _not_yet("tree")

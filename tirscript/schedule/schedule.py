@@ -32,6 +32,7 @@ from .resolve import any_place, function_of
 from .state import FunctionState, ScheduleState
 from .trace import Instruction, InstructionKind, Trace
 from .trace_text import replaced, sources
+from .tree import Tree, tree_of
 from .verifying import Verifier
 
 _MASKS = {"none": 0, "all": 3}
@@ -266,6 +267,19 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
         if not isinstance(number, int) or not 1 <= number <= len(self._steps):
             self._no_step(repr(number) if step is not None else "yet")
         return diff_text(self._steps[number - 1])
+
+    def tree(self) -> Tree:
+        """The loops and blocks as a tree: extents, kinds, bindings, reads and writes, storage scopes.
+
+        >>> from tirscript.schedule.testing import chain
+        >>> Schedule(chain()).tree()
+        chain(A: float32[16], C: float32[16])  allocates B: float32[16]
+        ├─ for i: 16
+        │  └─ block "B"  vi:S; reads A[vi]; writes B[vi]
+        └─ for i: 16
+           └─ block "C"  vi:S; reads B[vi]; writes C[vi]
+        """
+        return tree_of([(f.name, f.func) for f in self._state.functions.values()])
 
     def _no_step(self, wanted: str) -> NoReturn:
         count = len(self._steps)
