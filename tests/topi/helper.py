@@ -8,6 +8,7 @@ import numpy as np
 
 import tirscript as ts
 from tirscript import te
+from tirscript.codegen.python.support import numpy_dtype
 
 
 def placeholders(*arrays: Any, symbolic: bool = False) -> list[te.Tensor]:
@@ -33,8 +34,8 @@ def evaluate(
     results = []
     for n, t in enumerate(outs):
         shape = shapes[n] if shapes is not None else [e.value for e in t.shape]
-        results.append(np.full(shape, 77).astype(t.dtype))
-    ts.build(func, target=target)["main"](*[np.ascontiguousarray(a) for a in arrays], *results)
+        results.append(np.full(shape, 77).astype(numpy_dtype(t.dtype)))
+    ts.build(func, target=target)["main"](*[np.array(a, order="C") for a in arrays], *results)
     return results if several else results[0]
 
 

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from . import broadcast, elemwise, nn, order, reduction, tag, transform
+from . import broadcast, elemwise, image, nn, order, reduction, tag, transform
 from .broadcast import *  # noqa: F403
 from .elemwise import *  # noqa: F403
 from .linalg import einsum, matmul, tensordot
@@ -17,6 +17,6 @@ from .order import *  # noqa: F403
 from .reduction import *  # noqa: F403
 from .transform import *  # noqa: F403
 
-__all__ = ["einsum", "matmul", "nn", "tag", "tensordot"]
+__all__ = ["einsum", "image", "matmul", "nn", "tag", "tensordot"]
 for _part in (broadcast, elemwise, order, reduction, transform):
     __all__ += _part.__all__

@@ -313,8 +313,8 @@ def batch_to_space_nd(data: Tensor, block_shape: Any, crop_begin_list: Any, crop
     joined = reshape(transpose(parts, order), [batch, *whole, *data.shape[1 + count :]])
     begins = [0, *constants(crop_begin_list, "crop_begin_list")]
     ends: list[Any] = [batch]
-    for n, c in zip(whole, constants(crop_end_list, "crop_end_list"), strict=True):
-        ends.append(extent(ops.sub(n, c)))
+    for size, cut in zip(whole, constants(crop_end_list, "crop_end_list"), strict=True):
+        ends.append(extent(ops.sub(size, cut)))
     return strided_slice(joined, begins, ends)
 
 
