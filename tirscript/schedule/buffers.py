@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tirscript.diagnostics import did_you_mean
 from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import Var, const_int
 from tirscript.ir.function import PrimFunc
-from tirscript.ir.node import walk
-from tirscript.ir.stmt import Block, BlockRealize
-from tirscript.ir.visitor import substitute
+from tirscript.ir.node import Node
+from tirscript.ir.stmt import Block, BlockRealize, Evaluate, For, SeqStmt, Stmt
+from tirscript.ir.visitor import free_vars, substitute
 
 from .errors import BadArgument, BadValue, Refusal, a_kind
 from .refs import StmtSRef
@@ -191,13 +192,46 @@ def refuse_root(place: StmtSRef) -> None:
 def other_views(block: Block, buffer: Buffer) -> list[Buffer]:
     """Other buffers over the memory of ``buffer``, and views of its regions, inside a block."""
     out: list[Buffer] = []
-    for n in walk(block):
+    for n in using(block, buffer.data):
         if isinstance(n, Block):
             out += [m.buffer for m in n.match_buffers if m.source.buffer.data is buffer.data]
         b = getattr(n, "buffer", None)
         if isinstance(b, Buffer) and b is not buffer and b.data is buffer.data and b not in out:
             out.append(b)
     return out
+
+
+def using(root: Block, data: Var) -> Iterator[Node]:
+    """The nodes below a block, without the loops and blocks that do not use a pointer."""
+    stack: list[Node] = [root]
+    while stack:
+        n = stack.pop()
+        yield n
+        stack += [
+            c for c in n.children() if (type(c) is not For and type(c) is not Block) or data in free_vars(c)
+        ]
+
+
+def with_buffer(block: Block, old: Buffer, new: Buffer) -> Block:
+    """The block that allocates ``old``, with ``new`` in its place; what does not use it is kept."""
+
+    def f(n: Stmt) -> Stmt:
+        if type(n) is SeqStmt:
+            return n.map_children(f)
+        return substitute(n, {old.data: new.data}, {old: new}) if old.data in free_vars(n) else n
+
+    out = block.replace(
+        body=f(block.body), alloc_buffers=tuple([new if b is old else b for b in block.alloc_buffers])
+    )
+    if block.init is not None:
+        out = out.replace(init=f(block.init))
+    return _noted(out, old, new) if block.annotations else out
+
+
+def _noted(block: Block, old: Buffer, new: Buffer) -> Block:
+    """The annotations of a block may name buffers too."""
+    plain = block.replace(body=Evaluate(const_int(0)), init=None)
+    return substitute(plain, {old.data: new.data}, {old: new}).replace(body=block.body, init=block.init)
 
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tirscript.ir.expr import IntImm
+from tirscript.ir.expr import IntImm, const_int
 from tirscript.ir.node import memo_of
 from tirscript.ir.stmt import (
     Allocate,
@@ -13,6 +13,7 @@ from tirscript.ir.stmt import (
     Block,
     BlockRealize,
     DeclBuffer,
+    Evaluate,
     For,
     IfThenElse,
     LetStmt,
@@ -24,6 +25,9 @@ from tirscript.ir.visitor import defined_tokens
 from .refs import StmtSRef
 
 _DEFINES = frozenset({LetStmt, AttrStmt, Allocate, AllocateConst, DeclBuffer})
+
+
+_NOTHING = Evaluate(const_int(0))
 
 
 def names_around(place: StmtSRef) -> set[str]:
@@ -60,28 +64,46 @@ def names_around(place: StmtSRef) -> set[str]:
 
 
 def names_inside(s: Stmt, out: set[str]) -> None:
-    """Add the names that are defined below a statement."""
+    """Add the names that are defined below a statement; memoised on loops and blocks."""
     stack: list[Any] = [s]
     while stack:
         n = stack.pop()
         t = type(n)
         if t is For:
-            out.add(n.loop_var.name)
-            stack.append(n.body)
+            out |= _loop_names(n)
         elif t is BlockRealize:
             out |= _block_names(n.block)
         else:
-            stack.extend([c for c in n.children() if isinstance(c, Stmt)])
+            for c in n.children():
+                if isinstance(c, Stmt):
+                    stack.append(c)
+                else:
+                    out.update([token.name for token in defined_tokens(c)])
             if t in _DEFINES:
                 for token in defined_tokens(n)[:1]:
                     out.add(token.name)
+
+
+def _loop_names(s: For) -> frozenset[str]:
+    memo = memo_of(s)
+    found: frozenset[str] | None = memo.get("names")
+    if found is None:
+        inner = {s.loop_var.name}
+        names_inside(s.body, inner)
+        found = memo["names"] = frozenset(inner)
+    return found
 
 
 def _block_names(b: Block) -> frozenset[str]:
     memo = memo_of(b)
     found: frozenset[str] | None = memo.get("names")
     if found is None:
-        found = memo["names"] = frozenset([t.name for t in defined_tokens(b)])
+        own = b.replace(body=_NOTHING, init=None)
+        inner = {t.name for t in defined_tokens(own)}
+        names_inside(b.body, inner)
+        if b.init is not None:
+            names_inside(b.init, inner)
+        found = memo["names"] = frozenset(inner)
     return found
 
 

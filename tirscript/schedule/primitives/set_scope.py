@@ -25,9 +25,8 @@ from typing import Any
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import Var
 from tirscript.ir.stmt import BlockRealize
-from tirscript.ir.visitor import substitute
 
-from ..buffers import allocation_of, check_scope, in_scope, other_views, region_of
+from ..buffers import allocation_of, check_scope, in_scope, other_views, region_of, with_buffer
 from ..errors import Refusal
 from ..names import free_name, names_around, names_inside
 from ..refs import StmtSRef
@@ -76,11 +75,8 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
     name = free_name(in_scope(old.name, scope), taken)
     data = Var(f"{name}_data", "handle", False, (old.dtype, scope))
     new = old.replace(name=name, data=data, scope=scope)
-    block = substitute(s.block, {old.data: data}, {old: new})
-    allocated = tuple([new if b is old else b for b in s.block.alloc_buffers])
-    state.replace(
-        place, BlockRealize(s.iter_values, s.predicate, block.replace(alloc_buffers=allocated), s.span)
-    )
+    block = with_buffer(s.block, old, new)
+    state.replace(place, BlockRealize(s.iter_values, s.predicate, block, s.span))
 
 
 KIND = InstructionKind(
