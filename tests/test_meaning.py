@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Three ways to one result: the interpreter, the python target, LLVM; on the corpus and random programs.
 
 The interpreter (``tirscript.testing.meaning``) computes with exact numbers, straight from the tree; it shares
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -121,3 +123,83 @@ def test_generated(program: PrimFunc, extreme: bool, seed: int) -> None:
     """150 programs in CI, 5,000 in the nightly profile: the same bits three times."""
     inputs = extreme_inputs(program, seed) if extreme else random_inputs(program, seed)
     assert_agree(program, inputs, ["python", STRICT], bits=True)
+
+
+# ---- what is easily forgotten: the same values everywhere, and none outside a buffer
+
+FOUR = np.arange(4, dtype="float32")
+EIGHT = np.arange(8, dtype="int32")
+FORGOTTEN: dict[str, tuple[str, list[list[Any]], list[Any]]] = {
+    "lanes behind a false guard are not read": (
+        """
+@T.prim_func
+def f(A: T.Buffer((4,), "float32"), B: T.Buffer((8,), "float32"), n: T.int32):
+    B[0:8] = T.if_then_else(T.Ramp(n, 1, 8) < T.Broadcast(4, 8), A[T.Ramp(n, 1, 8)], T.Broadcast(T.float32(7), 8))
+""",
+        [[FOUR, np.zeros(8, "float32"), 0], [FOUR, np.zeros(8, "float32"), 2]],
+        [[0, 1, 2, 3, 7, 7, 7, 7], [2, 3, 7, 7, 7, 7, 7, 7]],
+    ),
+    "a step that is no positive number": (
+        """
+@T.prim_func
+def f(n: T.int32, A: T.Buffer((8,), "int32")):
+    for i in range(7, 0, n):
+        A[i] = 9
+    for i in range(1, 8, n):
+        A[i] = 5
+""",
+        [[0, EIGHT], [-1, EIGHT], [3, EIGHT]],
+        [[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7], [0, 5, 2, 3, 5, 5, 6, 5]],
+    ),
+    "memory of a negative extent": (
+        """
+@T.prim_func
+def f(A: T.Buffer((8,), "int32"), n: T.int32):
+    B = T.alloc_buffer((n,), "int32")
+    for i in range(n):
+        B[i] = i * 2
+    for i in range(n):
+        A[i] = B[i]
+""",
+        [[EIGHT, -4], [EIGHT, 2]],
+        [[0, 1, 2, 3, 4, 5, 6, 7], [0, 2, 2, 3, 4, 5, 6, 7]],
+    ),
+    "a function that ends without a value": (
+        """
+@T.prim_func
+def f(n: T.int32) -> T.int32:
+    if n > 5:
+        T.ret(n)
+""",
+        [[7], [3]],
+        [7, 0],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["meaning", "python", STRICT, "llvm", "llvm -O=0"])
+@pytest.mark.parametrize("name", list(FORGOTTEN))
+def test_what_is_easily_forgotten(name: str, target: str) -> None:
+    text, calls, wanted = FORGOTTEN[name]
+    program = ts.parse(text)
+    for inputs, want in zip(calls, wanted, strict=True):
+        got = run_program(program, target, inputs)
+        if name.startswith("a function"):
+            assert got[-1] == want
+        else:
+            arrays = [a for a in got if isinstance(a, np.ndarray)]
+            assert arrays[-1].tolist() == want
+
+
+def test_a_buffer_that_is_left_is_said_by_name() -> None:
+    """The python target itself does not look at indices; what NumPy refuses is no traceback of ours."""
+    program = ts.parse("""
+@T.prim_func
+def f(A: T.Buffer((4,), "int32"), n: T.int32):
+    A[n] = 1
+""")
+    f = ts.build(program, "python")["f"]
+    f(np.zeros(4, "int32"), 3)
+    with pytest.raises(ts.CheckFailed, match="leaves a buffer") as caught:
+        f(np.zeros(4, "int32"), 4)
+    assert "python -checked" in str(caught.value)

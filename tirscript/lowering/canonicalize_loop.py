@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.diagnostics import LowerError, Mark
-from tirscript.ir.expr import Var, const_int
+from tirscript.ir.expr import GT, Call, Var, const_int
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.stmt import For, LetStmt, Stmt
 from tirscript.ir.visitor import substitute
@@ -43,6 +43,11 @@ def _normal(loop: For) -> For:
     dtype = loop.loop_var.dtype
     one = const_int(1, dtype)
     extent = floordiv(add(loop.extent, sub(loop.step, one)), loop.step)
+    if step is None:
+        # A step that turns out to be no positive number: no iteration.
+        zero = const_int(0, dtype)
+        forward = GT(loop.step, const_int(0, loop.step.dtype))
+        extent = Call(dtype, "if_then_else", (forward, extent, zero))
     var = Var(loop.loop_var.name, dtype, span=loop.loop_var.span)
     value = add(loop.min, mul(var, loop.step))
     if is_exact(value):

@@ -122,6 +122,8 @@ class Evaluator:
         # A value that the language leaves open was looked at: the sign of the zero that is the smaller or
         # the larger of two zeros, the sign and the bits of a nan.
         self.loose = False
+        # The lanes that a conditional of vectors evaluates.
+        self.active: list[bool] | None = None
         self._exact: dict[Any, bool] = {}
 
     def call(self, f: PrimFunc, args: Sequence[Any]) -> Any:
@@ -214,10 +216,10 @@ class Evaluator:
         lanes = max([len(i) for i in index if isinstance(i, list)], default=0)
         if not lanes:
             return view.read(index)
-        mask = [True] * lanes
+        mask = self.active if self.active is not None and len(self.active) == lanes else [True] * lanes
         if e.predicate is not None:
             given = self.value(e.predicate)
-            mask = given if isinstance(given, list) else [given] * lanes
+            mask = [m and (given[k] if isinstance(given, list) else given) for k, m in enumerate(mask)]
         zero: Any = 0.0 if dt.is_float(e.dtype) else False if dt.is_bool(e.dtype) else 0
         return [
             view.read([i[k] if isinstance(i, list) else i for i in index]) if mask[k] else zero
@@ -277,7 +279,13 @@ class Evaluator:
         value = self.value if self.exact(e) else self.data
         chosen = self.value(test)
         if isinstance(chosen, list):
-            return lift(lambda c, p, q: p if c else q, chosen, value(a), value(b))
+            outer = self.active
+            self.active = [c and (outer is None or outer[k]) for k, c in enumerate(chosen)]
+            first = value(a)
+            self.active = [not c and (outer is None or outer[k]) for k, c in enumerate(chosen)]
+            second = value(b)
+            self.active = outer
+            return lift(lambda c, p, q: p if c else q, chosen, first, second)
         return value(a) if chosen else value(b)
 
     def _mathematics(self, op: str, e: ir.Call) -> Any:

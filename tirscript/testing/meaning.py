@@ -23,7 +23,7 @@ from tirscript.ir.module import IRModule
 from tirscript.ir.node import walk
 
 from . import numbers
-from .evaluate import HINTS, Evaluator, NotInterpreted, Pointer, View, dense, lift
+from .evaluate import COUNTED, HINTS, Evaluator, NotInterpreted, Pointer, View, dense, lift
 
 _JUMPS = ("break_loop", "continue_loop", "ret")
 
@@ -56,13 +56,14 @@ class Interpreter(Evaluator):
             self._bind(f, args)
             self._plan(f.body, [])
             self.run(f.body)
+            code = dt.info(f.ret_type).code
+            return None if code == "void" else False if code == "bool" else 0 if code in COUNTED else 0.0
         except _Jump as jump:
             if jump.kind != "ret":
                 raise
             return jump.value
         finally:
             self.env, self.views, self.threads, self._roots, self._anchors, self.seen = kept
-        return None
 
     def _bind(self, f: PrimFunc, args: Sequence[Any]) -> None:
         facts: list[tuple[ir.Expr, int]] = []
@@ -236,7 +237,8 @@ class Interpreter(Evaluator):
 
     def _range(self, s: st.For) -> range:
         low, extent = int(self.value(s.min)), int(self.value(s.extent))
-        return range(low, low + extent, 1 if s.step is None else int(self.value(s.step)))
+        step = 1 if s.step is None else int(self.value(s.step))
+        return range(low, low + extent, step) if step > 0 else range(0)
 
     def _for(self, s: st.For) -> None:
         inits = self._anchors.get(s, ())
@@ -327,7 +329,7 @@ class Interpreter(Evaluator):
     def _memory(self, extents: Sequence[Any], dtype: str) -> bytearray:
         count = dt.lanes(dtype) * numbers.size_of(dt.info(dtype).base)
         for n in extents:
-            count *= int(self.value(n))
+            count *= max(int(self.value(n)), 0)
         return bytearray(b"\xa5" * count)
 
     def _allocate(self, s: st.Allocate) -> None:

@@ -185,6 +185,14 @@ class FunctionEmitter(Builder):
         self.leave(status)
         self.start(fine)
 
+    def give(self, dtype: str) -> None:
+        """The function returns a value of ``dtype``: 0 where its end is reached without one."""
+        base, _ = parts(dtype)
+        self.returns = dtype
+        self.out = self.parameter("ret", "ptr", "noalias")
+        size = BYTES["float64"] if base in NARROW else BYTES[base]
+        self.do(f"store i{8 * size} 0, ptr {self.out}, align {size}")
+
     def return_value(self, value: Expr | None) -> None:
         if self.parallel_body:
             raise CodegenError("a parallel loop cannot be left by a return", code="parallel-return")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from tirscript.diagnostics import CodegenError, deep_recursion
+from tirscript.diagnostics import CheckFailed, CodegenError, deep_recursion
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 
@@ -84,7 +84,16 @@ def compile_python(
     def runner(function: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any) -> Any:
             with np.errstate(all="ignore"), nullcontext() if watch is None else watch.call():
-                return function(*args)
+                try:
+                    return function(*args)
+                except IndexError as error:
+                    # Only NumPy says so: a checked program says it itself.
+                    said = str(error)
+            raise CheckFailed(
+                f"`{function.__name__}` leaves a buffer: {said}",
+                code="out-of-bounds",
+                hint='build(mod, target="python -checked") says where, in which iteration',
+            )
 
         run.__name__ = run.__qualname__ = function.__name__
         return run

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tirscript.ir import dtype as dt
-from tirscript.ir.expr import BufferLoad, Call, IntImm, StringImm
+from tirscript.ir.expr import And, BufferLoad, Call, IntImm, Not, StringImm
 
 from . import build as py
 
@@ -112,10 +112,21 @@ def _if_then_else(x: Expressions, e: Call) -> ast.expr:
     condition = x.value(test)
     saved, x.cut = x.cut, {}
     if dt.lanes(test.dtype) != 1:
+        a, b = _where(a, test), _where(b, Not(test))
         made = py.call("np.where", condition, value(a), value(b))
     else:
         made = ast.IfExp(condition, value(a), value(b))
     x.cut = saved
+    return made
+
+
+def _where(e: Any, mask: Any) -> Any:
+    """``e`` with its vector loads only where ``mask`` holds."""
+    made = e.map_children(lambda c: _where(c, mask))
+    if type(made) is BufferLoad and dt.lanes(made.dtype) == dt.lanes(mask.dtype) and made.indices:
+        if dt.lanes(made.indices[-1].dtype) != 1:
+            predicate = mask if made.predicate is None else And(made.predicate, mask)
+            return made.replace(predicate=predicate)
     return made
 
 

@@ -83,7 +83,14 @@ class Emitter(Expressions):
                 self.scalar_parameter(p, python)
         bind_symbols(self, f)
         self.statement(f.body)
+        if f.ret_type != "void" and not (self.out and isinstance(self.out[-1], ast.Return)):
+            # Where the end is reached without a value.
+            self.out.append(ast.Return(self.zero(f.ret_type)))
         return py.function(name, parameters, self.out)
+
+    def zero(self, dtype: str) -> ast.expr:
+        code = dt.info(dtype).code
+        return py.number(False if code == "bool" else 0 if code in ("int", "uint") else 0.0)
 
     def scalar_parameter(self, p: Var, python: str) -> None:
         self.kinds.bounds[p] = dtype_bounds(p.dtype) if p.exact else UNKNOWN
@@ -137,8 +144,14 @@ class Emitter(Expressions):
             self.statement(s)
         return out
 
+    def size(self, n: Expr) -> ast.expr:
+        """An extent of memory: none where it turns out to be negative."""
+        low = self.kinds.interval(n)[0]
+        made = self.root(n)
+        return made if low is not None and low >= 0 else py.call("max", made, py.number(0))
+
     def memory(self, shape: tuple[Expr, ...], dtype: str) -> ast.expr:
-        extents = py.tuple_of([self.root(n) for n in shape])
+        extents = py.tuple_of([self.size(n) for n in shape])
         if dtype in ("bool", "float16", "float32", "float64") or (
             dt.info(dtype).base == dtype and dt.is_int(dtype)
         ):
@@ -200,8 +213,12 @@ def range_of(x: Emitter, s: For) -> ast.expr:
     step = None if s.step is None or (type(s.step) is IntImm and s.step.value == 1) else s.step
     if step is None and type(s.min) is IntImm and s.min.value == 0:
         return py.call("range", stop)
-    arguments = [x.root(s.min), stop] + ([] if step is None else [x.root(step)])
-    return py.call("range", *arguments)
+    if step is None:
+        return py.call("range", x.root(s.min), stop)
+    low = x.kinds.interval(step)[0]
+    if low is not None and low > 0:
+        return py.call("range", x.root(s.min), stop, x.root(step))
+    return x.helper("steps", x.root(s.min), stop, x.root(step))
 
 
 def bound_loop(x: Emitter, s: For) -> None:

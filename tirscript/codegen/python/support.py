@@ -493,6 +493,11 @@ def _plain(value: Any) -> Any:
 # ---- statements
 
 
+def steps(start: int, stop: int, step: int) -> range:
+    """The range of a loop: empty where the step is no positive number."""
+    return range(start, stop, step) if step > 0 else range(0)
+
+
 def check(condition: Any, message: str, where: str | None = None) -> None:
     """An assert of the script."""
     if not condition:
