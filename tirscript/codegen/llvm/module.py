@@ -20,6 +20,7 @@ from tirscript.runtime.signature import Signature, Site
 from .casts import as_data
 from .debug import DebugInfo
 from .function import FunctionEmitter
+from .imports import imports_of, link
 from .options import Options
 from .values import FLOATS, MEMORY, NARROW, PASSED, Value, parts
 
@@ -174,9 +175,7 @@ class ModuleEmitter:
         for s in symbols_of(function):
             _scalar(f, s, "", extent=s in _extents(function))
         if function.ret_type != "void":
-            parts(function.ret_type)
-            f.returns = function.ret_type
-            f.out = f.parameter("ret", "ptr", "noalias")
+            f.give(function.ret_type)
         f.statement(function.body)
         linkage = "" if "global_symbol" in function.attrs else "internal "
         self.functions.append(f.text(f"define {linkage}i32 {self._symbols[name]}", debug=scope))
@@ -289,9 +288,11 @@ def emit_module(
                 e.notes = [*e.notes, f"in the function `{name}`"]
                 e._text = None
                 raise
-    return Emitted(
-        emitter.text(), signatures, symbols, emitter.sites, emitter.externs, options, emitter.parallel
-    )
+    text, externs = emitter.text(), emitter.externs
+    imports = imports_of([f for _, f in module.items()])
+    if imports:
+        text, externs = link(text, externs, imports)
+    return Emitted(text, signatures, symbols, emitter.sites, externs, options, emitter.parallel)
 
 
 def emit(mod: IRModule, target: Any = None, *, debug: bool = False) -> str:

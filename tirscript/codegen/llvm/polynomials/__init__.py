@@ -27,7 +27,9 @@ _FORMULAS: dict[str, Callable[..., Reg]] = {
 }
 _KINDS = {"float32": "f32", "float64": "f64"}
 # Formulas for other dtypes than float32.
-_WIDE = frozenset({"rsqrt", "nextafter"})
+_WIDE = frozenset(
+    "exp exp2 exp10 sigmoid tanh cosh sinh log log2 log10 log1p rsqrt nextafter".split()  # noqa: SIM905
+)
 _TWO = ("pow", "atan2", "hypot", "fmod", "floordiv", "floormod", "nextafter")
 _PARAMETERS = {
     "ldexp": ("f32", "i32"),

@@ -1,4 +1,4 @@
-"""Logarithms and what is made of them, of float32.
+"""Logarithms of float32 and float64, and what is made of them, of float32.
 
 ``x = 2^e m`` with ``m`` between sqrt(1/2) and sqrt(2): a polynomial gives the logarithm of ``m = 1 + f``.
 """
@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from .exponential import LN2, LOG10_2
+from .exponential import KINDS
 from .routine import Reg, Routine, fma, magnitude, polynomial, root, where, with_sign
 
-_LEAST_NORMAL = 2.0**-126
-_SQRT_HALF = 0x3F3504F3  # bits of sqrt(1/2)
+# Bits of sqrt(1/2), and of the exponents of 1 and of infinity.
+_SQRT_HALF = {"f32": 0x3F3504F3, "f64": 0x3FE6A09E667F3BCD}
+_ONE = {"f32": 127 << 23, "f64": 1023 << 52}
+_INF = {"f32": 255 << 23, "f64": 2047 << 52}
 
-# (ln(1 + f) - f + f^2 / 2) / f^3; 2^-27.3.
+# Of float32: (ln(1 + f) - f + f^2 / 2) / f^3; 2^-27.3.
 _LN = (0.3333333134651184, -0.2500081956386566, 0.2000124156475067, -0.166234090924263, 0.14201579988002777,
        -0.13159610331058502, 0.12762212753295898, -0.07636427879333496)  # fmt: skip
 # (ln(1 + f) / f - 1) / f over ln 2 and over ln 10; 2^-27.7.
@@ -24,18 +26,45 @@ _LB = (-0.7213473320007324, 0.4808982014656067, -0.3606986701488495, 0.288571417
 _LG = (-0.21714718639850616, 0.14476478099822998, -0.10858088731765747, 0.08686871081590652,
        -0.07212329655885696, 0.061558373272418976, -0.05755741521716118, 0.05628890171647072,
        -0.03330931067466736)  # fmt: skip
-# 1 / ln 2 and 1 / ln 10: the nearest float32 and what it lacks.
-_LOG2_E = (1.4426950216293335, 1.9259629911266175e-08)
-_LOG10_E = (0.4342944920063019, -1.0103050052231684e-08)
+# Of float64: (ln((1 + s) / (1 - s)) / s - 2) / s^2 in s^2; 2^-57.6.
+_LN64 = (0.666666666666667, 0.3999999999989889, 0.28571428626253836, 0.22222211089379496, 0.1818289243253687,
+         0.15331611722055008, 0.14617807153417325)  # fmt: skip
+# 1 / ln 2 and 1 / ln 10: the nearest number and what it lacks.
+_LOG2_E = {
+    "f32": (1.4426950216293335, 1.9259629911266175e-08),
+    "f64": (1.4426950408889634, 2.0355273740931033e-17),
+}
+_LOG10_E = {
+    "f32": (0.4342944920063019, -1.0103050052231684e-08),
+    "f64": (0.4342944819032518, 1.098319650216765e-17),
+}
+
+
+def _split(x: Reg) -> tuple[Reg, Reg, Reg]:
+    """``f`` and ``e`` of a positive normal number, and ``e`` as an integer with the exponent's bias."""
+    kind = x.kind
+    fraction, bias = KINDS[kind].fraction, KINDS[kind].bias
+    u = x.bits()
+    if kind == "f32":
+        i = u - _SQRT_HALF[kind]
+        e = i.ashr(fraction)
+        return (u - (i & (-1 << fraction))).bits() - 1, e.to("f32"), e + bias
+    # Shifts of 64 bits with a sign are slow, and so are conversions: small integers as floats are what the
+    # low bits of a large one hold.
+    i = u + (_ONE[kind] - _SQRT_HALF[kind])
+    m = (u - (i & (-1 << fraction)) + _ONE[kind]).bits()
+    i = i >> fraction
+    large = 2.0**52
+    return m - 1, (i | x._of(large).bits()).bits() - (large + bias), i
 
 
 def _parts(x: Reg) -> tuple[Reg, Reg]:
     """``f`` and ``e`` of a positive number."""
-    tiny = x.lt(_LEAST_NORMAL)
-    u = where(tiny, x * 2.0**24, x).bits()
-    e = (u - _SQRT_HALF).ashr(23)
-    m = (u - (e << 23)).bits()
-    return m - 1, e.to("f32") - where(tiny, x._of(24.0), 0.0)
+    c = KINDS[x.kind]
+    more = float(c.fraction + 1)
+    tiny = x.lt(2.0 ** (1 - c.bias))
+    f, e, _ = _split(where(tiny, x * 2.0**more, x))
+    return f, e - where(tiny, x._of(more), 0.0)
 
 
 def _defined(x: Reg, value: Reg, pole: float = 0.0) -> Reg:
@@ -44,42 +73,64 @@ def _defined(x: Reg, value: Reg, pole: float = 0.0) -> Reg:
     return where(x.gt(pole), value, where(x.eq(pole), -math.inf, where(x.lt(pole), math.nan, x)))
 
 
+def _low(f: Reg, more: Reg | None = None) -> Reg:
+    """``ln(1 + f) - f`` of float64, plus ``more``."""
+    s = f / (f + 2)
+    square = s * s
+    half = f * f * 0.5
+    rest = fma(square, polynomial(square, _LN64), half)
+    return (s * rest if more is None else fma(s, rest, more)) - half
+
+
 def _ln(f: Reg, e: Reg) -> Reg:
     """``ln(1 + f) + e ln 2``."""
-    square = f * f
-    y = fma(f * square, polynomial(f, _LN), e * LN2[1])
-    y = fma(square, -0.5, y)
-    return fma(e, LN2[0], f + y)
+    high, low = KINDS[f.kind].ln2
+    if f.kind == "f64":
+        y = _low(f, e * low)
+    else:
+        square = f * f
+        y = fma(f * square, polynomial(f, _LN), e * low)
+        y = fma(square, -0.5, y)
+    return fma(e, high, f + y)
 
 
 def _lb(f: Reg, e: Reg) -> Reg:
-    low = f * fma(f, polynomial(f, _LB), _LOG2_E[1])
-    return fma(f, _LOG2_E[0], low) + e
+    high, low = _LOG2_E[f.kind]
+    if f.kind == "f64":
+        y = fma(_low(f), high, f * low)
+    else:
+        y = f * fma(f, polynomial(f, _LB), low)
+    return fma(f, high, y) + e
 
 
 def _lg(f: Reg, e: Reg) -> Reg:
-    low = f * fma(f, polynomial(f, _LG), _LOG10_E[1])
-    low = fma(f, _LOG10_E[0], fma(e, LOG10_2[1], low))
-    return fma(e, LOG10_2[0], low)
+    high, low = _LOG10_E[f.kind]
+    two = KINDS[f.kind].log10_2
+    if f.kind == "f64":
+        y = fma(_low(f), high, f * low)
+    else:
+        y = f * fma(f, polynomial(f, _LG), low)
+    return fma(e, two[0], fma(f, high, fma(e, two[1], y)))
 
 
 def _logarithm(word: str, x: Reg, formula: Callable[[Reg, Reg], Reg]) -> Reg:
     """The formula's value; in vectors numbers that are not normal and positive have a branch of their own,
     in scalars they have none, so that loops over them can be made loops over vectors."""
-    if x.code.lanes == 1:
+    kind, lanes = x.kind, x.code.lanes
+    if lanes == 1:
         return _defined(x, formula(*_parts(x)))
 
     def unusual() -> list[Reg]:
-        code = Routine(f"@ts.math.{word}.unusual.x{x.code.lanes}", ["f32"], x.code.lanes)
+        code = Routine(f"@ts.math.{word}.unusual.{kind}x{lanes}", [kind], lanes)
         y = code.params[0]
         code.outside[code.name] = code.text(_defined(y, formula(*_parts(y))))
-        return [x.code.call(code, x, result="f32")]
+        return [x.code.call(code, x, result=kind)]
 
-    u = x.bits()
-    e = (u - _SQRT_HALF).ashr(23)
-    usual = formula((u - (e << 23)).bits() - 1, e.to("f32"))
-    # As signed numbers, so that one comparison finds both ends.
-    return x.code.where_any((u + 0x7F800000).gt(-0x01000001), unusual, [usual])[0]
+    f, e, _ = _split(x)
+    # From the least normal number to the largest, as signed numbers: one comparison finds both ends.
+    step = 1 << KINDS[kind].fraction
+    strange = (x.bits() + _INF[kind]).gt(-2 * step - 1)
+    return x.code.where_any(strange, unusual, [formula(f, e)])[0]
 
 
 def log(x: Reg) -> Reg:
@@ -96,15 +147,13 @@ def log10(x: Reg) -> Reg:
 
 def log1p(x: Reg) -> Reg:
     """``ln u`` with ``u = 1 + x``; what the sum lost is added to u's fraction."""
+    c = KINDS[x.kind]
     u = x + 1
     back = u - 1
     lost = (1 - (u - back)) + (x - back)
-    bits = u.bits()
-    i = (bits - _SQRT_HALF).ashr(23)
-    m = (bits - (i << 23)).bits()
-    scale = where(i.lt(64), (127 - i) << 23, 0).bits()
-    f = fma(lost, scale, m - 1)
-    made = _defined(x, _ln(f, i.to("f32")), -1.0)
+    f, e, i = _split(u)
+    scale = where(i.lt(c.bias + 64), (2 * c.bias - i) << c.fraction, 0).bits()
+    made = _defined(x, _ln(fma(lost, scale, f), e), -1.0)
     return where(x.eq(0.0), x, made)
 
 
@@ -118,31 +167,12 @@ _WIDE_LB = (2.8853900817904257, 0.9617966728826797, 0.5770836781840607, 0.411666
 # (2^r - 1) / r; 2^-34.
 _WIDE_EXP2 = (0.6931471807056918, 0.24022651068776002, 0.05550410362985204, 0.009618037769380638,
               0.0013333936563176274, 0.00015466882416401907, 1.5196043663248249e-05)  # fmt: skip
-_WIDE_SQRT_HALF = 0x3FE6A09E667F3BCD
-_WIDE_ONE = 1023 << 52
 _WIDE_ROUND = 1.5 * 2.0**52 + 1023
-
-
-def _wide_parts(x: Reg) -> tuple[Reg, Reg]:
-    """``f`` and ``e`` of a positive normal float64."""
-    u = x.bits()
-    i = u - _WIDE_SQRT_HALF + _WIDE_ONE
-    m = (u - (i & (-1 << 52)) + _WIDE_ONE).bits()
-    # i is small: as a float it is what the low bits of a large one hold.
-    e = ((i >> 52) | _bits(2.0**52)).bits() - (2.0**52 + 1023)
-    return m - 1, e
-
-
-def _bits(x: float) -> int:
-    import struct
-
-    made: int = struct.unpack("<q", struct.pack("<d", x))[0]
-    return made
 
 
 def _wide_log1p(w: Reg) -> Reg:
     """``ln(1 + w)`` of a float64 w, to float32's precision; w at least -0.999."""
-    f, e = _wide_parts(w + 1)
+    f, e = _split(w + 1)[:2]
     f = where(e.eq(0.0), w, f)
     s = f / (f + 2)
     return fma(e, math.log(2), s * polynomial(s * s, _WIDE_LN))
@@ -177,7 +207,7 @@ def atanh(x: Reg) -> Reg:
 def pow(x: Reg, y: Reg) -> Reg:
     """``2^(y log2 |x|)`` in float64, then C's rules for signs and special values."""
     size = magnitude(x)
-    f, e = _wide_parts(size.to("f64"))
+    f, e = _split(size.to("f64"))[:2]
     s = f / (f + 2)
     log = fma(s, polynomial(s * s, _WIDE_LB), e)
     log = where(size.eq(0.0), -math.inf, where(size.lt(math.inf), log, size.to("f64")))
