@@ -56,7 +56,14 @@ def clip(iv: IterVar, span: Span | None, domain: Span, prover: Prover) -> Range1
     if span is None:
         return Range1(iv, first, size, domain, False, False)
     low, high = span
-    low_ok, high_ok = prover.proves(low - first), prover.proves(last - high)
+    if low is high and first.is_const and last.is_const:
+        low_ok, high_ok = prover.proves(low.shift(-first.const)), prover.proves(last - high)
+    elif not (low.terms or high.terms or first.terms or last.terms):
+        low_ok, high_ok = low.const >= first.const, high.const <= last.const
+        if low.const <= first.const and high.const >= last.const:
+            return Range1(iv, first, size, domain, False, False)
+    else:
+        low_ok, high_ok = prover.proves(low - first), prover.proves(last - high)
     if low_ok and high_ok:
         return Range1(iv, low, (high - low).shift(1), span, False, False)
     extent = (high - low).shift(1)
@@ -129,8 +136,11 @@ def build(
                 taken = _names(loop, block)
             v = Var(free_name(f"ax{len(loops)}", taken), dtype)
             loops.append((v, extent))
-            form = r.low + Linear({v: 1})
-            new = v if r.low.key() == 0 else Add(simplify(r.low, dtype), v)
+            if not r.low.terms and not r.low.const:
+                form, new = Linear({v: 1}), v
+            else:
+                form = r.low + Linear({v: 1})
+                new = Add(simplify(r.low, dtype), v)
         values.append(new)
         chosen[iv.var] = new
         if not r.exact:

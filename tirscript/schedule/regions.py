@@ -11,11 +11,11 @@ from math import inf
 from typing import Any
 
 from tirscript.analysis.access import Access
-from tirscript.analysis.region import Axis, Bounder, Box, Hull, axis_ends, evaluate, floordiv, whole_box
+from tirscript.analysis.region import Axis, Bounder, Box, Dim, Hull, evaluate, floordiv, whole_box
 from tirscript.arith import Analyzer
 from tirscript.arith.linear import AtomKey, ConstantRange, Linear, atom_mentions, make_atom, to_linear
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import FloorDiv, FloorMod, IntImm, IterVar, Range, Var, const_int
+from tirscript.ir.expr import Expr, FloorDiv, FloorMod, IntImm, IterVar, Range, Var, const_int
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import walk
 
@@ -38,46 +38,90 @@ def cells_needed(
             box: Box | None = whole_box(a.buffer)
         else:
             axes = (*relaxed(a.buffer), *a.axes[depth:])
+            if a.indices is not None:
+                plain = _plain_box(a.indices, axes)
+                if plain is not None:
+                    _add(out, a.buffer, plain)
+                    continue
             # A condition that says no more than the domain of an axis makes no range smaller.
             conditions = a.conditions if a.guarded else ()
             box = evaluate(a.buffer, a.indices, a.region, axes, conditions)
-        if box is None:
-            continue
-        have = out.get(a.buffer)
-        if have is None:
-            out[a.buffer] = Hull(a.buffer, box)
-        else:
-            have.join(box)
+        if box is not None:
+            _add(out, a.buffer, box)
     return {b: h.box for b, h in out.items()}
+
+
+def _add(out: dict[Buffer, Hull], buffer: Buffer, box: Box) -> None:
+    have = out.get(buffer)
+    if have is None:
+        out[buffer] = Hull(buffer, box)
+    else:
+        have.join(box)
+
+
+def _plain_box(indices: tuple[Expr, ...], axes: tuple[Axis, ...]) -> Box | None:
+    """The box where each index is a variable or a constant, and the loops that run have constant ranges."""
+    dims = []
+    for e in indices:
+        t = type(e)
+        if t is IntImm:
+            lin = Linear({}, e.value)  # type: ignore[attr-defined]
+            dims.append(Dim(lin, lin))
+            continue
+        if t is not Var:
+            return None
+        axis = None
+        for a in axes:
+            if a.var is e:
+                axis = a
+        if axis is None:
+            lin = Linear({e: 1})  # type: ignore[dict-item]
+            dims.append(Dim(lin, lin))
+            continue
+        low, extent = axis.min, axis.extent
+        if type(low) is not IntImm or type(extent) is not IntImm or extent.value < 1:
+            return None
+        if axis.loop is not None and axis.loop.step is not None:
+            return None
+        dims.append(Dim(Linear({}, low.value), Linear({}, low.value + extent.value - 1)))
+    return tuple(dims)
 
 
 class Prover:
     """Whether linear forms over the loops and axes around are at least 0; shapes of parameters are.  What has
     constant ranges is decided by intervals, the rest by the analyzer too."""
 
-    __slots__ = ("_analyzer", "_constant", "around", "bounder", "sizes")
+    __slots__ = ("_analyzer", "_bounder", "around", "func", "ranges")
 
     def __init__(self, around: tuple[Axis, ...], func: PrimFunc) -> None:
         self.around = around
-        self.sizes = shape_variables(func)
-        self.bounder = Bounder((), (), around, self.sizes)
+        self.func = func
+        self.ranges: dict[AtomKey, tuple[int, int]] = {}
+        for a in around:
+            low, extent = a.min, a.extent
+            if type(low) is IntImm and type(extent) is IntImm:
+                self.ranges[a.var] = (low.value, low.value + max(extent.value, 1) - 1)
+        self._bounder: Bounder | None = None
         self._analyzer: Analyzer | None = None
-        self._constant: set[AtomKey] | None = None
+
+    @property
+    def bounder(self) -> Bounder:
+        """Symbolic intervals of the ranges around."""
+        found = self._bounder
+        if found is None:
+            found = self._bounder = Bounder((), (), self.around, shape_variables(self.func))
+        return found
 
     def proves(self, lin: Linear) -> bool:
         """Whether ``lin >= 0`` always."""
-        if not lin.terms:
-            return lin.const >= 0
-        if self.bounder.proves(lin):
-            return True
-        constant = self._constant
-        if constant is None:
-            constant = self._constant = {
-                a.var for a in self.around if type(a.min) is IntImm and type(a.extent) is IntImm
-            }
-        if constant.issuperset(lin.terms):
-            return False
-        return self.analyzer.nonnegative(lin)
+        least = lin.const
+        ranges = self.ranges
+        for atom, k in lin.terms.items():
+            span = ranges.get(atom)
+            if span is None:
+                return self.bounder.proves(lin) or self.analyzer.nonnegative(lin)
+            least += k * (span[0] if k > 0 else span[1])
+        return least >= 0
 
     @property
     def analyzer(self) -> Analyzer:
@@ -85,11 +129,20 @@ class Prover:
         found = self._analyzer
         if found is None:
             found = self._analyzer = Analyzer()
-            for v in self.sizes:
+            for v in shape_variables(self.func):
                 found.know(Linear({v: 1}))
             for a in self.around:
                 found.bind(a.var, Range(a.min, a.extent))
         return found
+
+
+def domain_of(dom: Range) -> Span | None:
+    """The first and the last value of a domain."""
+    low, extent = dom.min, dom.extent
+    if type(low) is IntImm and type(extent) is IntImm:
+        return Linear({}, low.value), Linear({}, low.value + extent.value - 1)
+    first, size = to_linear(low), to_linear(extent)
+    return None if first is None or size is None else (first, (first + size).shift(-1))
 
 
 def shape_variables(func: PrimFunc) -> frozenset[Var]:
@@ -114,17 +167,22 @@ class Solver:
         self.domains: dict[Var, Span | None] = {}
         for iv in self.axes:
             assert iv.dom is not None
-            low, high = axis_ends(Axis(iv.var, iv.dom.min, iv.dom.extent))
-            self.domains[iv.var] = None if low is None or high is None else (low, high)
+            self.domains[iv.var] = domain_of(iv.dom)
 
     def spans(self, found: Iterable[Access], boxes: Mapping[Buffer, Box]) -> dict[Var, Span]:
         """For each axis the values for which one of the accesses touches the boxes; axes that are left out
         may have any value."""
         out: dict[Var, Span] | None = None
+        done: set[Any] = set()
         for a in found:
             box = boxes.get(a.buffer)
             if box is None:
                 continue
+            if a.indices is not None and not a.axes:
+                key = (a.buffer, a.indices)
+                if key in done:
+                    continue
+                done.add(key)
             one = self._of_access(a, box)
             if out is None:
                 out = one
@@ -253,6 +311,9 @@ class Solver:
                 if len(first.terms) == 1 and first is last:
                     a = b = Linear({}, first.const)
                     rest = None
+                    if k == 1 and not first.const and v not in known:
+                        known[v] = (low, high)
+                        continue
                 else:
                     me = Linear({v: 1})
                     rest = first.plus(me, -k), last.plus(me, -k)
