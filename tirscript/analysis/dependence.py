@@ -119,13 +119,14 @@ def loop_carried(
     aliased: frozenset[Buffer] = frozenset(),
     conditions: Sequence[Expr] = (),
     found: Sequence[Access] | None = None,
+    any_kind: bool = False,
 ) -> Answer:
     """Whether two different iterations of ``loop`` touch one cell, one of them writing; everything around
     the loop is fixed, loops inside are free.
 
     ``ranges`` bounds the variables around, ``conditions`` hold there, ``aliased`` buffers may be the same
     memory.  None: the iterations are independent.  A reduction is reported (kind ``reduction``) only
-    where nothing worse is found.
+    where nothing worse is found, or with ``any_kind`` as soon as it is.
     """
     with deep_recursion():
         if found is not None:
@@ -142,7 +143,7 @@ def loop_carried(
             reduction = _is_reduction(a, b, (v,))
             for sign in (1,) if a is b else (1, -1):
                 answer = question.answer(_differs(v, sign), (v,), reduction)
-                if type(answer) is Witness and answer.kind != "reduction":
+                if type(answer) is Witness and (any_kind or answer.kind != "reduction"):
                     return answer
                 if answer is not None and (milder is None or type(answer) is Witness):
                     milder = answer

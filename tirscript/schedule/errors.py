@@ -96,7 +96,7 @@ class Refusal(ScheduleError):
         spans: dict[Any, Span] = {}
         text: str | None = None
         if self.program is not None:
-            drawn = _draw(self.program, self.function)
+            drawn = _draw(self.program, self.function, _drawn([t for t, _ in self.at]))
             if drawn is not None:
                 text, spans = drawn
         marks = []
@@ -233,11 +233,22 @@ def argument(value: Any) -> str:
 # ---- where
 
 
-def _draw(func: PrimFunc, name: str) -> tuple[str, dict[Any, Span]] | None:
+def _drawn(targets: Iterable[Target]) -> set[Any]:
+    """The nodes whose places are wanted."""
+    out: set[Any] = set()
+    for target in targets:
+        node = target.node if isinstance(target, StmtSRef) else target
+        out.add(node[0] if isinstance(node, tuple) else node)
+        if isinstance(node, BlockRealize):
+            out.add(node.block)
+    return out
+
+
+def _draw(func: PrimFunc, name: str, only: set[Any] | None = None) -> tuple[str, dict[Any, Span]] | None:
     try:
         from tirscript.script.printer import render as draw
 
-        drawn = draw(func, sugar=False, name=name)
+        drawn = draw(func, sugar=False, name=name, only=only)
     except Exception:  # an error must be shown even where the program cannot be drawn
         return None
     return drawn.text, drawn.spans

@@ -135,7 +135,9 @@ def check_iterations_independent(
     _refuse_carried(place, word, rule, found, axis, _witness_text(answer))
 
 
-def _carried(place: StmtSRef, combined: frozenset[Any] = frozenset()) -> Witness | Unknown | None:
+def _carried(
+    place: StmtSRef, combined: frozenset[Any] = frozenset(), any_kind: bool = False
+) -> Witness | Unknown | None:
     found = None
     if combined:
         found = [a for a in accesses_of(place.node) if a.buffer not in combined]
@@ -145,6 +147,7 @@ def _carried(place: StmtSRef, combined: frozenset[Any] = frozenset()) -> Witness
         aliased=aliased_params(place.home),
         conditions=conditions_around(place),
         found=found,
+        any_kind=any_kind,
     )
 
 
@@ -176,7 +179,7 @@ def combining_blocks(place: StmtSRef) -> dict[Any, BlockRealize]:
 
 
 def _carried_note(place: StmtSRef) -> str | None:
-    answer = _carried(place)
+    answer = _carried(place, any_kind=True)
     return _witness_text(answer) if isinstance(answer, Witness) else None
 
 

@@ -6,7 +6,7 @@ programs, lowered programs, programs with free variables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,8 +77,16 @@ def script(
     return text
 
 
-def render(obj: Any, *, sugar: bool = True, dialect: str = "tirscript", name: str | None = None) -> Rendered:
-    """The text of ``obj`` and the span of each node in it.  ``name`` is what errors call the text.
+def render(
+    obj: Any,
+    *,
+    sugar: bool = True,
+    dialect: str = "tirscript",
+    name: str | None = None,
+    only: Container[Any] | None = None,
+) -> Rendered:
+    """The text of ``obj`` and the span of each node in it, or of each one in ``only``.  ``name`` is what
+    errors call the text.
 
     >>> from tirscript.ir.expr import Var
     >>> i = Var("i")
@@ -89,6 +97,7 @@ def render(obj: Any, *, sugar: bool = True, dialect: str = "tirscript", name: st
     """
     p = _printer(Recorder, dialect, sugar)
     assert isinstance(p, Recorder)
+    p.only = only
     _print(p, obj, None)
     lines, starts = lay_out(p.out, None)
     shown = name or (

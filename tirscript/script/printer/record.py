@@ -7,7 +7,7 @@ escaped), and taken out again when the lines are complete.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from tirscript.diagnostics import Source, Span
@@ -55,8 +55,11 @@ class Recorder(Printer):
         super().__init__(_Recording(exprs), stmts, sugar)
         self.lines = []
         self.marked: list[Any] = []
+        self.only: Container[Any] | None = None  # the nodes to record; None: all
 
     def mark(self, node: Any, text: str) -> str:
+        if self.only is not None and node not in self.only:
+            return text
         marked = self.marked
         marked.append(node)
         return f"{_OPEN}{len(marked) - 1}{_SEP}{text}{_CLOSE}"
@@ -69,11 +72,15 @@ class Recorder(Printer):
 
         ``starts`` maps the index of an entry of ``out`` to the index of its first line in ``lines``.
         """
-        found = list(_ranges("\n".join(lines)))
-        text = plain("\n".join(lines))
+        whole = "\n".join(lines)
+        found = list(_ranges(whole)) if self.marked else []
+        text = plain(whole)
         source = Source(name, text)
         spans: dict[Any, Span] = {}
+        only = self.only
         for node, index in self.lines or ():
+            if only is not None and node not in only:
+                continue
             at = starts[index]
             shown = source.lines[at]
             spans.setdefault(node, Span(source, at + 1, len(shown) - len(shown.lstrip()), at + 1, len(shown)))
