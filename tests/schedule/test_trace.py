@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -103,3 +105,122 @@ def test_trace_objects() -> None:
         InstructionKind.get("Frobnicate")
     trace.append(last)
     assert repr(trace.insts[-1]) == "unroll(i)"
+
+
+def sized() -> ts.PrimFunc:
+    f = ts.parse("""
+@T.prim_func
+def sized(a: T.handle, c: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n, 64))
+    C = T.match_buffer(c, (n, 64))
+    for i, j in T.grid(n, 64):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = A[vi, vj] * T.float32(2)
+""")
+    assert isinstance(f, ts.PrimFunc)
+    return f
+
+
+def test_sizes_of_the_function_as_arguments() -> None:
+    f = sized()
+    n = f.buffer_map[f.params[0]].shape[0]
+    sch = Schedule(f)
+    i, j = sch.get_loops("C")
+    sch.annotate("C", "expr", n * 2 + 1)
+    sch.annotate(i, "nested", [n // 3, {"low": n % 2}])
+    sch.unannotate(i, "nested")
+    sch.split(j, [None, n])  # inside of i, n is positive
+    assert "sch.expr(" in str(sch.trace.as_python())
+    verify_trace_roundtrip(sch, f)
+    text = json.dumps(sch.trace.as_json())
+    new = Schedule(sized())  # another object with variables of its own
+    Trace.apply_json_to_schedule(text, new)
+    ts.assert_structural_equal(new.mod, sch.mod)
+
+
+@pytest.mark.parametrize(
+    "text, want",
+    [
+        ("n", "n"), ("n * 4 + 1", "n * 4 + 1"), ("n // 4 % 3", "n // 4 % 3"), ("-n", "n * -1"),
+        ("T.min(n, 7)", "T.min(n, 7)"), ("T.int32(7) - n", "7 - n"), ("(n + 1) * 2", "(n + 1) * 2"),
+        ("T.max(T.Cast('int64', n), T.int64(3))", 'T.max(T.Cast("int64", n), T.int64(3))'), ("12", "12"),
+        ("n < 3 and not n == 1", "n < 3 and not n == 1"),
+    ],
+)  # fmt: skip
+def test_expressions(text: str, want: str) -> None:
+    from tirscript.schedule.errors import expr_text
+
+    made = Schedule(sized()).expr(text)
+    assert expr_text(made) == want
+    assert expr_text(Schedule(sized()).expr(want)) == want
+
+
+@pytest.mark.parametrize(
+    "text", ["m", "n +", "n.x", "n[0]", "f(n)", "T.exec('x')", "__import__('os')", "lambda: 0", "", "n // 0",
+             "T.min(n)", "'x'", "[n]", 3, None],
+)  # fmt: skip
+def test_what_is_no_expression(text: object) -> None:
+    with pytest.raises(ValueError, match="bad-expression"):
+        Schedule(sized()).expr(text)  # type: ignore[arg-type]
+
+
+def test_json_in_another_process() -> None:
+    """Every kind of argument: nothing but the text goes over."""
+    sch = Schedule(matmul, seed=3)
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    factors = sch.sample_perfect_tile(j, 2)
+    j0, j1 = sch.split(j, factors)
+    sch.split(k, [None, factors[1] * 2])  # type: ignore[operator]
+    sch.reorder(j0, i)
+    sch.annotate(block, "all", [1, 2.5, float("inf"), True, "text", "None", 'a "quoted" one', None, [], {}])
+    sch.annotate(j1, "dict", {"a": [1, {"b": "None"}], "expr": "x", "op": 1})
+    sch.annotate(i, "int", 2**70)
+    cache = sch.cache_read(block, "A", "local", [block])
+    sch.transform_layout(block, ("write", 0), lambda p, q: [q // 4, p, q % 4])
+    sch.storage_align(cache, 0, -2, 32, 8)
+    sch.enter_postproc()
+    sch.unroll(j1)
+    program = f"""
+import json, sys
+import tirscript as ts
+from tirscript.schedule import Schedule, Trace
+sch = Schedule(ts.parse({matmul.script()!r}))
+Trace.apply_json_to_schedule(sys.stdin.read(), sch)
+print(sch.mod["main"].script())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=json.dumps(sch.trace.as_json()), capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == sch.mod["main"].script().strip()
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ("", "no trace as JSON"), ("[]", "no trace as JSON"), ("3", "no trace"), ("[[1]]", "no trace"),
+        ([[["Nothing", [], [], []]], []], "no instruction is called 'Nothing'"),
+        ([[["GetBlock", [], ['"C"'], ["b0"]]], []], "takes name, func_name"),
+        ([[["GetLoops", ["b0"], [], ["l1"]]], []], "'b0' before it is made"),
+        ([[["GetBlock", [], ['"C"', '"main"'], ["b0", "b1"]]], []], "gave 1 results"),
+    ],
+)  # fmt: skip
+def test_what_is_no_trace(wrong: object, words: str) -> None:
+    sch = Schedule(matmul)
+    with pytest.raises(ValueError, match=words):
+        Trace.apply_json_to_schedule(wrong, sch)
+    assert sch.mod["main"] is matmul
+
+
+def test_unannotated_results_are_named_once() -> None:
+    sch = Schedule(two_stages)
+    b = sch.get_block("B")
+    for x in sch.get_consumers(b):
+        sch.annotate(x, "consumer", 1)
+    (child,) = sch.get_child_blocks(sch.get_loops(b)[0])
+    sch.annotate(child, "child", 1)
+    verify_trace_roundtrip(sch, two_stages)
