@@ -165,7 +165,10 @@ class Expressions:
     # ---- loads
 
     def loadable(self, dtype: str) -> list[Buffer]:
-        return [b for b in self.scope.buffers if b.dtype == dtype and (self.only is None or b in self.only)]
+        return [b for b in self.readable() if b.dtype == dtype]
+
+    def readable(self) -> list[Buffer]:
+        return [b for b in self.scope.buffers if (self.only is None or b in self.only) and has_cells(b)]
 
     def load(self, b: Buffer, lanes: int = 1) -> Expr:
         if lanes != 1:
@@ -181,7 +184,7 @@ class Expressions:
         found = self.loadable(dtype)
         if found and self.chance(60):
             return self.load(self.pick(found), lanes)
-        others = [b for b in self.scope.buffers if b.dtype != dtype and (self.only is None or b in self.only)]
+        others = [b for b in self.readable() if b.dtype != dtype]
         if others and self.chance(50):
             return Cast(dt.with_lanes(dtype, lanes), self.load(self.pick(others), lanes))
         scalar: Expr | None = None
@@ -317,6 +320,11 @@ class Expressions:
             name = f"{wanted}_{count}"
         self.scope.names.add(name)
         return name
+
+
+def has_cells(b: Buffer) -> bool:
+    """Whether there is an element to read or to write."""
+    return not any(isinstance(n, IntImm) and n.value == 0 for n in b.shape)
 
 
 def is_exact_integer(e: Expr) -> bool:

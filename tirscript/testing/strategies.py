@@ -48,7 +48,7 @@ from tirscript.ir.stmt import (
     seq,
 )
 
-from .random_exprs import EVERY, NATIVE, Draw, Expressions, is_exact_integer
+from .random_exprs import EVERY, NATIVE, Draw, Expressions, has_cells, is_exact_integer
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -88,7 +88,11 @@ class Programs(Expressions):
         return const_int(self.pick((4, 3, 1, 8, 5, 2, 16)))
 
     def shape(self) -> tuple[Expr, ...]:
-        return tuple([self.extent() for _ in range(self.pick((1, 2, 1, 2, 3, 0)))])
+        made = [self.extent() for _ in range(self.pick((1, 2, 1, 2, 3, 0)))]
+        if made and self.executable and self.chance(4):
+            # No element at all: loops over it do not run.
+            made[self.number(0, len(made) - 1)] = const_int(0)
+        return tuple(made)
 
     def buffer(self, name: str, *, scope: str = "global", strided: bool = False) -> Buffer:
         shape = self.shape()
@@ -211,7 +215,7 @@ class Programs(Expressions):
         return seq(*[self.statement() for _ in range(self.number(2, 3))])
 
     def store(self) -> Stmt:
-        targets = [b for b in self.scope.buffers if b not in self.inputs]
+        targets = [b for b in self.scope.buffers if b not in self.inputs and has_cells(b)]
         if not targets:
             return Evaluate(const_int(0))
         b = self.pick(targets)
@@ -228,7 +232,7 @@ class Programs(Expressions):
     def one_of_many(self) -> Stmt:
         """A store by one of several iterations that run at once: into a cell of its own, from inputs."""
         for b in self.scope.buffers:
-            if b in self.inputs or len(b.shape) < len(self.together):
+            if b in self.inputs or len(b.shape) < len(self.together) or not has_cells(b):
                 continue
             sizes = [n.value if isinstance(n, IntImm) else 3 for n in b.shape]
             if all(size >= n for size, (_, n) in zip(sizes, self.together, strict=False)):
@@ -333,7 +337,9 @@ class Programs(Expressions):
     def view(self) -> Stmt:
         """A second buffer over memory that is there."""
         bases = [
-            b for b in self.scope.buffers if not b.strides and all(isinstance(n, IntImm) for n in b.shape)
+            b
+            for b in self.scope.buffers
+            if not b.strides and has_cells(b) and all(isinstance(n, IntImm) for n in b.shape)
         ]
         if not bases:
             return self.store()
@@ -453,7 +459,7 @@ class Programs(Expressions):
         inner: list[Buffer] = []
         if self.chance(15):
             inner.append(self.declare(self.buffer("L", scope=self.where())))
-        targets = [b for b in self.scope.buffers if b not in self.inputs and b not in inner]
+        targets = [b for b in self.scope.buffers if b not in self.inputs and b not in inner and has_cells(b)]
         init: Stmt | None = None
         if self.independent and any(a.kind == "spatial" for a, _ in axes):
             body, init = self.own_cell(axes, targets, reduces)
