@@ -104,6 +104,20 @@ class IndexMap:
             final.append(as_expr(item, index_dtype))
         return IndexMap(initial, final, inverse_index_map), separators
 
+    @staticmethod
+    def wrapped(f: Callable[..., Any], change: Callable[[Any], Any]) -> Callable[..., Any]:
+        """``f`` with another result, and parameters of the same names."""
+
+        def g(*args: Any, **named: Any) -> Any:
+            return change(f(*args, **named))
+
+        names = getattr(f, "parameters", None)
+        if isinstance(names, list):
+            g.parameters = names  # type: ignore[attr-defined]
+        else:
+            g.__signature__ = inspect.signature(f)  # type: ignore[attr-defined]
+        return g
+
     def map_indices(self, indices: Sequence[Any]) -> list[Expr]:
         """Where the element at ``indices`` goes.
 

@@ -13,7 +13,7 @@ from tirscript.ir.index_map import IndexMap
 from tirscript.ir.ops import as_expr
 from tirscript.ir.visitor import free_vars
 
-from .errors import BadArgument, a_kind
+from .errors import BadArgument, Refusal, a_kind
 from .refs import StmtSRef
 
 _OPERATORS: dict[str, Any] = {
@@ -85,7 +85,7 @@ def index_map_of(
                 raise _bad(place, argument, primitive, f"{a_kind(given)} was given")
             given = IndexMap.from_func(given, ndim, index_dtype=dtype)
     except TirscriptError as error:
-        if isinstance(error, BadIndexMap):
+        if isinstance(error, Refusal):
             raise
         raise _bad(place, argument, primitive, error.message) from None
     except (TypeError, ValueError, AttributeError, IndexError, KeyError, ZeroDivisionError) as error:

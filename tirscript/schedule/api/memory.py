@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tirscript.ir.buffer import Buffer
 
+from ..index_maps import held
 from ..primitives import (
+    annotate_buffer_access,
     cache_index,
     cache_inplace,
     cache_read,
@@ -14,6 +17,8 @@ from ..primitives import (
     read_at,
     set_scope,
     storage_align,
+    unsafe_hide_buffer_access,
+    unsafe_set_dtype,
     write_at,
 )
 from ..refs import BlockRV, LoopRV
@@ -91,3 +96,25 @@ class Memory(Primitives):
     def set_scope(self, block: BlockRV | str, buffer_index: int | str | Buffer, storage_scope: str) -> None:
         """Say in which memory a buffer is kept that the block writes; see ``primitives.set_scope``."""
         self._apply(set_scope.KIND, (block, buffer_index, storage_scope))
+
+    def unsafe_set_dtype(self, block: BlockRV | str, buffer_index: int | str | Buffer, dtype: str) -> None:
+        """Keep a buffer in another dtype; see ``primitives.unsafe_set_dtype``."""
+        self._apply(unsafe_set_dtype.KIND, (block, buffer_index, dtype))
+
+    def unsafe_hide_buffer_access(
+        self, block: BlockRV | str, buf_type: str, buf_index_array: Sequence[int]
+    ) -> None:
+        """Take regions off a block's list; see ``primitives.unsafe_hide_buffer_access``."""
+        given = tuple(buf_index_array) if isinstance(buf_index_array, list) else buf_index_array
+        self._apply(unsafe_hide_buffer_access.KIND, (block, buf_type, given))
+
+    def annotate_buffer_access(
+        self,
+        block: BlockRV | str,
+        buffer_index: int | str | Buffer,
+        buf_type: str,
+        gen_new_ranges: Callable[..., Any],
+    ) -> None:
+        """Say which region of a buffer a block uses; see ``primitives.annotate_buffer_access``."""
+        args = (block, buffer_index, buf_type, held(gen_new_ranges))
+        self._apply(annotate_buffer_access.KIND, args)
