@@ -9,6 +9,7 @@ from ..primitives import (
     add_unit_loop,
     bind,
     fuse,
+    loop_partition,
     merge,
     parallel,
     reorder,
@@ -46,6 +47,14 @@ class Loops(Primitives):
     def merge(self, *loops: LoopRV) -> LoopRV:
         """Merge loops that follow one another into one; see ``primitives.merge``."""
         result: LoopRV = self._apply(merge.KIND, (loops,))
+        return result
+
+    def loop_partition(
+        self, loop: LoopRV, factors: Sequence[Any], preserve_unit_iters: bool = True
+    ) -> list[LoopRV]:
+        """Cut a loop into consecutive loops; see ``primitives.loop_partition``."""
+        given = tuple(factors) if isinstance(factors, list) else factors
+        result: list[LoopRV] = self._apply(loop_partition.KIND, (loop, given, preserve_unit_iters))
         return result
 
     def reorder(self, *ordered_loops: LoopRV) -> None:
