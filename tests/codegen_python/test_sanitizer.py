@@ -198,6 +198,17 @@ def f(A: T.Buffer((4,), "float32"), O: T.Buffer((6,), "float32")):
             vi = T.axis.spatial(6, i)
             O[vi] = T.if_then_else(vi >= 1 and vi < 5, A[vi - 1], T.float32(-1))
 """,
+    "an early return": """
+@T.prim_func
+def f(A: T.Buffer((8,), "int32"), n: T.int32) -> T.int32:
+    if n < 100:
+        T.ret(n)
+    for i in range(8):
+        with T.block("A"):
+            vi = T.axis.spatial(8, i)
+            A[vi] = 0
+    T.ret(0)
+""",
     "jumps inside a block": """
 @T.prim_func
 def f(A: T.Buffer((4, 8), "int32"), N: T.Buffer((4,), "int32")):

@@ -164,8 +164,11 @@ class Interpreter(Evaluator):
             both, _ = self._guards(s)
             if key is not None and key not in self.seen[s.block] and all(self.value(p) for p in both):
                 self.seen[s.block].add(key)
-                self._views(s.block)
                 assert s.block.init is not None
+                # The regions of other views may depend on reduction axes.
+                used = {getattr(n, "buffer", None) for n in walk(s.block.init)}
+                used |= {n for n in walk(s.block.init) if type(n) is ir.Var}
+                self._views([m for m in s.block.match_buffers if m.buffer in used or m.buffer.data in used])
                 self.run(s.block.init)
         elif t is st.BlockRealize:
             if self._axes(s, lambda a: True) is not None and self.value(s.predicate):
@@ -379,8 +382,8 @@ class Interpreter(Evaluator):
                     return None
         return tuple([v for _, v in chosen])
 
-    def _views(self, block: st.Block) -> None:
-        for m in block.match_buffers:
+    def _views(self, matches: Sequence[MatchBufferRegion]) -> None:
+        for m in matches:
             self._match(m)
 
     def _block(self, r: st.BlockRealize) -> None:
@@ -392,7 +395,7 @@ class Interpreter(Evaluator):
             return
         for b in block.alloc_buffers:
             self._own(b)
-        self._views(block)
+        self._views(block.match_buffers)
         if block.init is not None:
             seen = self.seen.get(block)
             if seen is None:
@@ -423,10 +426,13 @@ class Interpreter(Evaluator):
         for e, s in zip(b.strides, strides, strict=False):
             if type(e) is ir.Var:
                 self.env[e] = s
-        if type(b.elem_offset) is ir.Var:
-            self.env[b.elem_offset] = (at - source.at) // per
         self.views[b] = View(b, source.memory, at, shape, tuple(strides))
         self.env[b.data] = Pointer(source.memory, at, shape, tuple(strides))
+        if b.elem_offset is not None:
+            # The offset counts from where the memory of the region's buffer starts.
+            self.env[b.data] = self.env[m.source.buffer.data]
+            if type(b.elem_offset) is ir.Var:
+                self.env[b.elem_offset] = (at - self.env[b.data].at) // per
 
 
 def _holds(s: Any, target: Any) -> bool:

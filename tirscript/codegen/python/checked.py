@@ -479,7 +479,7 @@ def _evaluate(x: CheckedEmitter, s: Evaluate) -> None:
     e: Any = s.value
     if type(e) is Call and e.op == "ret":
         value = [x.helper("scalar", x.root(e.args[0], x.typed))] if e.args else []
-        x.out.append(ast.Return(x.watch("done", *value)))
+        x.out.append(ast.Return(x.watch("returned", *value)))
     elif type(e) is Call and e.op == "assume":
         x.do(x.watch("assume", x.site(s), x.root(e.args[0])))
     else:

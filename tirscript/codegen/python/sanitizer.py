@@ -76,13 +76,15 @@ class Sanitizer(Views, Arithmetic):
         self.calls.append((len(self.frames), len(self.loops)))
         self.frames.append(frame)
 
-    def done(self, value: Any = None) -> Any:
-        """The end of a function; what it returns."""
-        frames, loops = self.calls.pop()
-        while len(self.frames) > frames + 1:
-            self.frames.pop()
+    def done(self) -> None:
+        """The end of a function, where all that was to come has come."""
         if self.frames[-1].expected:
             self._covered(self.frames[-1])
+        self.returned()
+
+    def returned(self, value: Any = None) -> Any:
+        """A function is left, perhaps from inside of loops and blocks; what it returns."""
+        frames, loops = self.calls.pop()
         del self.frames[frames:]
         del self.loops[loops:]
         self._values = None
@@ -99,6 +101,8 @@ class Sanitizer(Views, Arithmetic):
             memory = Memory(name, array, "global", known=True, depth=0)
             for other in self.memories:
                 if other.range[0] < memory.range[1] and memory.range[0] < other.range[1]:
+                    ends = (*other.range, *memory.range)
+                    other.range = (min(ends), max(ends))
                     memory = other
                     break
             else:
