@@ -388,3 +388,81 @@ def test_expr_rv() -> None:
     assert [int(x) for x in (v + 1, 1 + v, v - 1, 10 - v, v * v, 7 * v, v // 4, 13 // v, v % 4, 13 % v)] == [
         7, 7, 5, 4, 36, 42, 1, 2, 2, 1,
     ]  # fmt: skip
+
+
+# ---- where a block is computed
+
+
+@T.prim_func
+def shared_producer(
+    A: T.Buffer((8, 6), "float32"), C: T.Buffer((8, 6), "float32"), D: T.Buffer((8, 6), "float32")
+):
+    B = T.alloc_buffer((8, 6))
+    for i, j in T.grid(8, 6):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i in range(8):
+        for j in range(6):
+            with T.block("C"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = B[vi, vj] + T.float32(1)
+        for k in range(6):
+            with T.block("D"):
+                vi, vk = T.axis.remap("SS", [i, k])
+                D[vi, vk] = B[vi, vk] - T.float32(1)
+
+
+def located(sch: Schedule, decision: int | None = None) -> int:
+    sch.sample_compute_location("B", decision=decision)
+    found = sch.trace.decisions[sch.trace.insts[-1]]
+    assert isinstance(found, int)
+    return found
+
+
+def test_the_candidates_for_a_block() -> None:
+    sch = Schedule(shared_producer, seed=1)
+    # Both consumers stand under i, only one under j; B can be inlined into both.
+    assert Counter(located(sch) for _ in range(120)).keys() == {-2, -1, 0}
+    assert located(sch, 1) == 0 and located(sch, 7) == 0 and located(sch, -1) == -1
+    one = Schedule(matmul)
+    for block in ("C", "root"):
+        one.sample_compute_location(block)
+        assert one.trace.decisions[one.trace.insts[-1]] == -1  # nothing reads what it writes
+
+
+@pytest.mark.parametrize("decision", [-2, -1, 0])
+def test_a_block_goes_where_the_decision_says(decision: int) -> None:
+    sch = Schedule(shared_producer, seed=1)
+    block = sch.get_block("B")
+    sch.compute_at(block, sch.sample_compute_location(block, decision=decision), True)
+    names = sch.mod["main"].script()
+    assert ('T.block("B")' in names) == (decision != -2)
+    a = rng(8, 6)
+    for target in ("python", "llvm"):
+        c, d = np.zeros((8, 6), "float32"), np.zeros((8, 6), "float32")
+        ts.build(sch.mod, target)(a, c, d)
+        np.testing.assert_array_equal(c, a * 2 + 1)
+        np.testing.assert_array_equal(d, a * 2 - 1)
+    # The trace of one decision, replayed with the others.
+    inst = next(i for i in sch.trace.insts if i.kind.decides)
+    for other in (-2, -1, 0):
+        new = Schedule(shared_producer)
+        sch.trace.with_decision(inst, other).apply_to_schedule(new)
+        want = Schedule(shared_producer)
+        want.compute_at("B", want.sample_compute_location("B", decision=other), True)
+        ts.assert_structural_equal(new.mod, want.mod)
+
+
+def test_marks_are_no_loops() -> None:
+    sch = Schedule(shared_producer)
+    for decision in (-1, -2):
+        mark = sch.sample_compute_location("B", decision=decision)
+        with pytest.raises(TypeError, match="wrong-handle"):
+            sch.unroll(mark)
+    for bad in (-3, "0", None, 1.0):
+        if bad is not None:
+            with pytest.raises(ValueError, match="bad-decision"):
+                sch.sample_compute_location("B", decision=bad)  # type: ignore[arg-type]
+    with pytest.raises(ts.ScheduleError, match="unknown-block"):
+        sch.sample_compute_location("Z")

@@ -54,6 +54,10 @@ class LoopRV(_Handle):
         return f"LoopRV({self.token.name})"
 
 
+# What ``sample_compute_location`` gives for a block that stays, and for one that is to be inlined.
+ROOT, INLINE = Var("compute_root"), Var("compute_inline")
+
+
 class BlockRV(_Handle):
     """A reference to a block."""
 

@@ -19,7 +19,7 @@ from .errors import (
     describe,
     expired,
 )
-from .refs import BlockRV, ExprRV, LoopRV, StmtSRef
+from .refs import INLINE, ROOT, BlockRV, ExprRV, LoopRV, StmtSRef
 from .state import FunctionState, ScheduleState
 
 
@@ -36,6 +36,11 @@ def loop_place(state: ScheduleState, loop: Any, argument: str = "loop", primitiv
         if place is None:
             place = state.find(loop.token)
             if place is None:
+                if loop.token is ROOT or loop.token is INLINE:
+                    raise WrongHandle(
+                        argument=argument, primitive=primitive or "a primitive", wanted="a loop",
+                        given="a mark of sample_compute_location", hint="compute_at takes it",
+                    )  # fmt: skip
                 raise expired(state, loop)
         return place
     raise WrongHandle(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..primitives import sample
-from ..refs import ExprRV, LoopRV
+from ..primitives import sample, sample_compute_location
+from ..refs import BlockRV, ExprRV, LoopRV
 from .base import Primitives
 
 
@@ -45,6 +45,11 @@ class Sampling(Primitives):
         result: list[ExprRV | None] = self._sample(
             sample.PARTITIONED_TILE, (loop, n, partition_pos, innerpart_factor), decision
         )
+        return result
+
+    def sample_compute_location(self, block: BlockRV | str, decision: int | None = None) -> LoopRV:
+        """Draw a loop for ``compute_at``; see ``primitives.sample_compute_location``."""
+        result: LoopRV = self._sample(sample_compute_location.KIND, (block,), decision)
         return result
 
     def enter_postproc(self) -> None:

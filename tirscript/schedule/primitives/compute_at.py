@@ -62,10 +62,13 @@ from ..motion import (
 from ..moves import without
 from ..nesting import Nest, around, build
 from ..placement import Piece, Spot, find, pieces, position_of
+from ..refs import INLINE, ROOT, LoopRV
 from ..regions import Prover, Solver, cells_needed
+from ..resolve import block_place
 from ..state import ScheduleState
 from ..tiling import tiling
 from ..trace import InstructionKind
+from . import compute_inline
 
 
 class OutputBlock(Refusal):
@@ -113,8 +116,10 @@ class Plan:
 
 def check(
     state: ScheduleState, block: Any, loop: Any, preserve_unit_loops: bool = False, index: Any = -1
-) -> Plan:
+) -> Any:
     """The new nest and its place, if the block can be computed there."""
+    if type(loop) is LoopRV and (loop.token is ROOT or loop.token is INLINE):
+        return _marked(state, block, loop)
     spot = find(state, block, loop, "compute_at", later=True)
     realize = spot.realize
     home = spot.block.home
@@ -137,6 +142,14 @@ def check(
     if state.enable_check:
         _check_order(spot, binding, nest, solver, beside)
     return Plan(spot, position, nest)
+
+
+def _marked(state: ScheduleState, block: Any, loop: LoopRV) -> Any:
+    """Where the block stays, or is inlined, as ``sample_compute_location`` may say."""
+    if loop.token is INLINE:
+        return compute_inline.check(state, block)
+    block_place(state, block, "block", "compute_at")
+    return None
 
 
 def _position(spot: Spot, index: Any) -> int:
@@ -162,6 +175,7 @@ def _nest(state: ScheduleState, spot: Spot, keep_unit: bool) -> tuple[Nest, Bind
     prover = Prover(around(spot.loop), spot.block.home.func)
     binding = binding_of(spot.block, spot.old_loops, prover, checked=state.enable_check, word="left")
     solver = Solver(realize.block.iter_vars, prover)
+    solver.domains.update(binding.domains)
     mine = [a for a in accesses(realize.block) if a.is_write]
     needed = [a for a in accesses_of(spot.loop.node) if not a.is_write and a.buffer.data in spot.writes]
     buffers = {a.buffer for a in mine}
@@ -306,8 +320,12 @@ def nature_is_plain(block: Block, again: bool) -> bool:
     return again and block.init is None
 
 
-def rewrite(state: ScheduleState, plan: Plan) -> None:
+def rewrite(state: ScheduleState, plan: Any) -> None:
     """Take the block out, then put its new nest under the loop."""
+    if type(plan) is not Plan:
+        if plan is not None:
+            compute_inline.rewrite(state, plan)
+        return
     move(state, plan.spot, plan.position, plan.nest)
 
 
