@@ -77,7 +77,6 @@ def test_verify_well_formed() -> None:
     ("use", "name"),
     [
         (lambda: tvm.tir.transform.LowerInitBlock(), "tir.transform.LowerInitBlock"),
-        (lambda: tvm.tir.TensorIntrin.register("dot", None, None), "tir.TensorIntrin.register"),
         (lambda: tvm.tir.analysis.calculate_workspace_bytes, "tir.analysis.calculate_workspace_bytes"),
         (lambda: tvm.transform.PassContext(), "tirscript.transform.PassContext"),
         (lambda: tvm.relax.Function(), "tirscript.relax.Function"),

@@ -99,7 +99,7 @@ def test_errors_have_tvm_names() -> None:
     assert tirscript.DiagnosticError is tirscript.ParseError
 
 
-@pytest.mark.parametrize("name", ["relax", "meta_schedule", "dlight", "contrib.utils"])
+@pytest.mark.parametrize("name", ["relax", "meta_schedule", "dlight"])
 def test_absent_modules_import_and_say_so_when_used(name: str) -> None:
     module = importlib.import_module(f"tirscript.{name}")
     with pytest.raises(tirscript.NotYetError) as caught:

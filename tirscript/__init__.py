@@ -36,8 +36,8 @@ _NAMES = {
     ),
 }  # fmt: skip
 _MODULES = (
-    "analysis", "arith", "diagnostics", "display", "driver", "ir", "lowering", "nd", "runtime", "schedule",
-    "s_tir", "script", "target", "te", "tensor_intrin", "testing", "tir",
+    "analysis", "arith", "contrib", "diagnostics", "display", "driver", "ir", "lowering", "nd", "runtime",
+    "schedule", "s_tir", "script", "target", "te", "tensor_intrin", "testing", "tir",
     "tirx", "topi",
 )  # fmt: skip
 # Second names: TVM's spelling of what has another name here.
@@ -46,7 +46,7 @@ _ALIASES = {
     "DiagnosticError": "tirscript.diagnostics:ParseError",
 }
 _NOT_YET_MODULES = (
-    "autotvm", "auto_scheduler", "contrib", "contrib.clang", "contrib.utils", "dlight", "meta_schedule",
+    "autotvm", "auto_scheduler", "dlight", "meta_schedule",
     "relax", "rpc", "transform",
 )  # fmt: skip
 _NOT_YET_NAMES = ("opencl", "metal")

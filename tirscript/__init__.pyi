@@ -39,6 +39,7 @@ from tirscript import arith as arith
 from tirscript.ir import assert_structural_equal as assert_structural_equal
 from tirscript.driver import build as build
 from tirscript.driver import compile as compile
+from tirscript import contrib as contrib
 from tirscript.runtime import cpu as cpu
 from tirscript.runtime import cuda as cuda
 from tirscript.runtime import device as device
@@ -72,7 +73,6 @@ DiagnosticError = ParseError
 TVMError = TirscriptError
 auto_scheduler: _NotYetModule
 autotvm: _NotYetModule
-contrib: _NotYetModule
 dlight: _NotYetModule
 meta_schedule: _NotYetModule
 metal: _NotYet

@@ -18,7 +18,7 @@ _INSTEAD = {
     "auto_scheduler": "there is no tuner; transform a Schedule by hand",
 }
 # Absent modules inside absent modules: they can be imported, too.
-_SUBMODULES = ("tirscript.contrib.clang", "tirscript.contrib.utils")
+_SUBMODULES: tuple[str, ...] = ()
 
 
 def not_yet(name: str, used: str = "") -> NotYetError:

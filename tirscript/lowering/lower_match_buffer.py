@@ -10,7 +10,8 @@ from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion
 from tirscript.ir.expr import EQ, BufferLoad, Expr, Range, StringImm, Var, const_int
 from tirscript.ir.function import PrimFunc
-from tirscript.ir.stmt import AssertStmt, Block, BlockRealize, BufferStore, LetStmt, Stmt, seq
+from tirscript.ir.node import walk
+from tirscript.ir.stmt import AssertStmt, Block, BlockRealize, BufferStore, DeclBuffer, LetStmt, Stmt, seq
 from tirscript.ir.visitor import substitute
 
 from .bounds import Facts
@@ -34,6 +35,7 @@ Move = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 class _Match:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
+        self.by_pointer = False
         self.views: dict[
             Buffer, tuple[Buffer, tuple[Expr, ...]]
         ] = {}  # the buffer, and where the view starts
@@ -61,8 +63,10 @@ class _Match:
         lets: list[tuple[Var, Expr]] = []
         checks: list[Stmt] = []
         # A later match may mention the variables of an earlier one.
+        pointers = _pointers(block)
         for m in block.match_buffers:
             source = self.visit(substitute(m.source, values))
+            self.by_pointer = m.buffer.data in pointers
             self.match(m, source, values, lets, checks)
         renewed = {m.buffer: m.buffer.replace() for m in block.match_buffers}
         for old, new in renewed.items():
@@ -124,6 +128,16 @@ class _Match:
             rest = floormod(offset, factor)
             message = f"the offset of `{view.name}` is no multiple of its offset_factor {view.offset_factor}"
             self.check(EQ(rest, const_int(0, rest.dtype)), message, checks, span)
+        if view.elem_offset is None and self.by_pointer:
+            # Whoever gets the pointer of the view means its first element.
+            zero = const_int(0, offset.dtype)
+            self.check(
+                EQ(offset, zero),
+                f"the pointer of `{view.name}` is used, and its region does not start where the buffer does: "
+                "give match_buffer an offset_factor, and pass elem_offset or access_ptr",
+                checks,
+                span,
+            )
         values[view.data] = whole.data
         self.views[view] = (whole, tuple(starts))
 
@@ -161,6 +175,17 @@ class _Match:
         if self.facts.disproves(condition):
             _fail("match-shape", message, span)
         checks.append(AssertStmt(condition, StringImm(message), span=span))
+
+
+def _pointers(block: Block) -> set[Var]:
+    """The pointers that a block hands to calls, or makes other views of."""
+    found: set[Var] = set()
+    for n in walk(block):
+        if type(n) is Var and n.dtype == "handle":
+            found.add(n)
+        elif type(n) is DeclBuffer:
+            found.add(n.buffer.data)
+    return found
 
 
 def _fail(code: str, message: str, span: Span | None) -> None:

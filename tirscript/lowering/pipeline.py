@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tirscript.ir.function import PrimFunc
 
 from .canonicalize_loop import canonicalize_loop
+from .collect_imports import collect_imports
 from .convert_blocks_to_opaque import convert_blocks_to_opaque
 from .flatten_buffer import flatten_buffer
 from .loop_partition import loop_partition
@@ -26,6 +27,7 @@ Pass = Callable[[PrimFunc], PrimFunc]
 
 # Checked builds keep the indices as they are written, and the program in its order.
 CHECKED_PASSES: tuple[Pass, ...] = (
+    collect_imports,
     canonicalize_loop,
     lower_init_block,
     convert_blocks_to_opaque,
@@ -37,6 +39,7 @@ CHECKED_PASSES: tuple[Pass, ...] = (
 )
 
 PASSES: tuple[Pass, ...] = (
+    collect_imports,
     canonicalize_loop,
     lower_init_block,
     convert_blocks_to_opaque,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from tirscript.ir.buffer import make_buffer, point
+from tirscript.ir.buffer import full_region, make_buffer, point
 from tirscript.ir.equal import assert_structural_equal
 from tirscript.ir.expr import (
     GE,
@@ -99,6 +99,23 @@ def chain(n: int = 16) -> PrimFunc:
         BlockRealize((), TRUE, Block(BlockLabel("root"), (), (), (), body, None, (b,))),
         attrs={"global_symbol": "chain"},
     )
+
+
+def double(n: int = 4) -> PrimFunc:
+    """``B = A * 2``, as the description of an instruction would say it."""
+    size = const_int(n)
+    a, b = (make_buffer(name, (size,), offset_factor=1) for name in "AB")
+    i, vi = Var("i"), Var("vi")
+    dom = Range(const_int(0), size)
+    block = Block(
+        BlockLabel("B"), (IterVar(vi, dom, "spatial"),), (point(a, (vi,)),), (point(b, (vi,)),),
+        BufferStore(b, Mul(BufferLoad(a, (vi,)), FloatImm(2.0)), (vi,)),
+    )  # fmt: skip
+    body = For(i, const_int(0), size, "serial", BlockRealize((i,), TRUE, block))
+    root = Block(BlockLabel("root"), (), (full_region(a),), (full_region(b),), body)
+    handles = [Var(f"{x.name}_handle", "handle", False) for x in (a, b)]
+    buffers = dict(zip(handles, (a, b), strict=True))
+    return PrimFunc(tuple(handles), buffers, BlockRealize((), TRUE, root), attrs={"global_symbol": "double"})
 
 
 def padding(n: int = 16, pad: int = 2) -> PrimFunc:

@@ -11,7 +11,7 @@ from tirscript.ir.stmt import BlockRealize, For
 
 from . import build as py
 from .blocks import InitPlan
-from .emit import at_start, axes, bound_loop, stop_of
+from .emit import at_start, axes, bound_loop, stop_of, views_of
 
 if TYPE_CHECKING:
     from .checked import CheckedEmitter
@@ -129,7 +129,7 @@ def hoisted(x: CheckedEmitter, plan: InitPlan) -> None:
     with x.block() as inner:
         x.enter(plan.realize, only_init=True)
         x.path = []
-        for m in block.match_buffers:
+        for m in views_of(block.init, block.match_buffers):
             names += _match(x, m)
         x.statement(block.init)
         x.do(x.watch("leave"))
@@ -163,6 +163,9 @@ def _match(x: CheckedEmitter, m: MatchBufferRegion) -> list[str]:
         made = x.watch("match", x.site(), py.string(b.name), py.name(x.buffers[source.buffer]),
                        py.tuple_of(box), shape, **keywords)  # fmt: skip
     x.buffers[b] = x.variables[b.data] = name
+    pointer = x.variables.get(source.buffer.data)
+    if b.elem_offset is not None and pointer is not None:
+        x.variables[b.data] = pointer  # the offset counts from where the memory starts
     x.out.append(py.assign(name, made))
     names = [name]
     for axis, stride in enumerate(b.strides):
@@ -173,7 +176,7 @@ def _match(x: CheckedEmitter, m: MatchBufferRegion) -> list[str]:
     offset = b.elem_offset
     if type(offset) is Var and offset not in x.variables:
         names.append(x.define(offset))
-        base = py.name(x.buffers[source.buffer])
+        base = py.name(pointer or x.buffers[source.buffer])
         x.out.append(py.assign(names[-1], x.helper("offset_of", py.name(name), base)))
     return names
 

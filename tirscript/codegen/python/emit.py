@@ -12,6 +12,7 @@ from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer, MatchBufferRegion
 from tirscript.ir.expr import Add, Call, Expr, IntImm, IterVar, StringImm, Sub, Var
 from tirscript.ir.function import PrimFunc
+from tirscript.ir.node import walk
 from tirscript.ir.stmt import (
     Allocate,
     AllocateConst,
@@ -549,7 +550,7 @@ def _hoisted(x: Emitter, plan: InitPlan) -> None:
     tests = axes(x, plan.realize, lambda kind: kind != "reduce", names)
     both = tests["both"] + [x.root(p) for p in plan.conjuncts]
     with x.block() as inner:
-        for m in block.match_buffers:
+        for m in views_of(block.init, block.match_buffers):
             names += _match(x, m)
         x.statement(block.init)
     made = [*x.out, *([py.condition(py.conjunction(both), inner)] if both else inner)]
@@ -559,6 +560,17 @@ def _hoisted(x: Emitter, plan: InitPlan) -> None:
         made = [py.loop(variable, iterable, made)]
     x.out += made
     x.names.free(names)
+
+
+def views_of(s: Stmt, matches: tuple[MatchBufferRegion, ...]) -> list[MatchBufferRegion]:
+    """The views that a statement uses: the regions of others may depend on reduction axes."""
+    used: set[Any] = set()
+    for n in walk(s):
+        if type(n) is Var:
+            used.add(n)
+        elif isinstance(b := getattr(n, "buffer", None), Buffer):
+            used |= {b, b.data}
+    return [m for m in matches if m.buffer in used or m.buffer.data in used]
 
 
 def _match(x: Emitter, m: MatchBufferRegion) -> list[str]:
@@ -583,6 +595,9 @@ def _match(x: Emitter, m: MatchBufferRegion) -> list[str]:
         part = x.helper("region", part, py.tuple_of([x.root(n) for n in m.buffer.shape]))
     name = x.names.new(m.buffer.name)
     x.buffers[m.buffer] = x.variables[m.buffer.data] = name
+    pointer = x.variables.get(source.buffer.data)
+    if m.buffer.elem_offset is not None and pointer is not None:
+        x.variables[m.buffer.data] = pointer  # the offset counts from where the memory starts
     x.out.append(py.assign(name, part))
     made = [name]
     for axis, stride in enumerate(m.buffer.strides):
@@ -593,7 +608,7 @@ def _match(x: Emitter, m: MatchBufferRegion) -> list[str]:
     offset = m.buffer.elem_offset
     if type(offset) is Var and offset not in x.variables:
         made.append(x.define(offset))
-        base = py.name(x.buffers[source.buffer])
+        base = py.name(pointer or x.buffers[source.buffer])
         x.out.append(py.assign(made[-1], x.helper("offset_of", py.name(name), base)))
     return made
 

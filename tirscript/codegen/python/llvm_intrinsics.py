@@ -23,7 +23,7 @@ def _wrapped(a: Any, like: np.dtype[Any]) -> Any:
 
 
 def _dot(width: int, a_kind: str = "", b_kind: str = "") -> Callable[..., Any]:
-    """``c[i] + sum(a[i * width + k] * b[i * width + k])``, wrapping; ``kind`` reads the lanes of a or b anew."""
+    """``c[i] + sum(a[i * width + k] * b[i * width + k])``, wrapping; a kind reads lanes anew."""
 
     def dot(c: Any, a: Any, b: Any) -> Any:
         x = np.asarray(a).view(np.dtype(a_kind)) if a_kind else a

@@ -16,12 +16,14 @@ Requirements:
     (``intrin-alias``)
   * where the implementation says strides as numbers, the buffers have them (``intrin-strides``)
 
->>> from tirscript.schedule.testing import chain
->>> from tirscript.schedule import Schedule
+>>> from tirscript.schedule import Schedule, TensorIntrin
+>>> from tirscript.schedule.testing import chain, double
+>>> TensorIntrin.register("double", double(4), double(4), override=True)
 >>> sch = Schedule(chain())
->>> sch.tensorize(sch.get_loops("B")[0], "no such one")
-Traceback (most recent call last):
-tirscript.diagnostics.ScheduleValueError: ScheduleValueError[unknown-intrin]: there is no tensor ...
+>>> i_0, i_1 = sch.split(sch.get_loops("B")[0], [None, 4])
+>>> sch.tensorize(i_1, "double")
+>>> [m.buffer.name for m in sch.get(sch.get_block("B_o")).match_buffers]
+['A_1', 'B_1']
 
 Source: TVM's ``tensorize``.
 """
@@ -32,7 +34,7 @@ from typing import Any
 
 from tirscript.arith.analyzer import Analyzer
 from tirscript.arith.linear import Linear, multiply, to_linear
-from tirscript.diagnostics import Mark
+from tirscript.diagnostics import Mark, did_you_mean
 from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion
 from tirscript.ir.expr import Expr, IntImm, Range, Var, const_int
 from tirscript.ir.function import PrimFunc
@@ -42,7 +44,7 @@ from tirscript.ir.visitor import fresh_copy, substitute
 from ..blocking import Blocking
 from ..blocking_build import axis_value, build
 from ..buffers import refuse_root
-from ..errors import Refusal, _draw, _span_of
+from ..errors import BadArgument, BadValue, Refusal, _draw, _span_of, a_kind
 from ..matching import Differs, Matcher, Place
 from ..names import free_name, names_around, names_inside
 from ..prove import bind_around
@@ -52,6 +54,17 @@ from ..state import ScheduleState
 from ..tensor_intrin import TensorIntrin, parameters
 from ..trace import InstructionKind
 from .blockize import below_loop
+
+
+class IntrinName(BadArgument):
+    code = "intrin-name"
+    template = "`tensor_intrin` of tensorize must be the name of an intrinsic, {given} was given"
+
+
+class UnknownIntrin(BadValue):
+    code = "unknown-intrin"
+    template = "there is no tensor intrinsic {name}"
+    hint_template = "TensorIntrin.register(name, desc, impl) enters one"
 
 
 class IntrinMismatch(Refusal):
@@ -114,8 +127,12 @@ def check(
     """Where the buffers of the intrinsic are in the program, if it is what the description says."""
     place = any_place(state, block_or_loop, "block_or_loop", "tensorize")
     refuse_root(place)
-    intrin = TensorIntrin.get(tensor_intrin)
-    assert intrin is not None
+    if not isinstance(tensor_intrin, str):
+        raise IntrinName(place.home, given=a_kind(tensor_intrin))
+    intrin = TensorIntrin.get(tensor_intrin, allow_missing=True)
+    if intrin is None:
+        hint = did_you_mean(tensor_intrin, TensorIntrin.names())
+        raise UnknownIntrin(place.home, at=[(place, None)], name=repr(tensor_intrin), hint=hint)
     blocking: Blocking | None = None
     values: dict[Var, Expr] = {}
     if type(block_or_loop) is LoopRV:
