@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from tirscript.analysis.access import conjuncts
 from tirscript.analysis.region import Axis, axis_ends, nonnegative
@@ -18,6 +18,7 @@ from tirscript.ir.visitor import free_vars, substitute
 
 from .cover import NotCovered, Overrun
 from .errors import Refusal
+from .footprint import touched
 from .refs import StmtSRef
 from .regions import Prover
 
@@ -43,13 +44,17 @@ class LoopWithoutAxis(Refusal):
     hint_template = "bind the loop to an axis of the block"
 
 
+# Conditions over the axes, ends of their domains, and conditions over parts of the loops of an axis.
+Conditions = tuple[list[Expr], list[tuple[Var, Linear]], list[Expr]]
+
+
 class Binding:
     """``fixed`` are the axes bound to what stands outside of the block's own loops, with their values;
     ``own`` the others.  ``guards`` are conditions over the axes, beside their domains, under which instances
-    run.  ``once`` says that no instance is visited twice, ``rebound`` that axes were fixed and are not in the
-    new place."""
+    run.  ``once`` says that no instance is visited twice, ``rebound`` that instances of other iterations of
+    loops further out may run in the new place.  ``domains`` are those of axes of which not all values run."""
 
-    __slots__ = ("fixed", "guards", "once", "own", "rebound")
+    __slots__ = ("domains", "fixed", "guards", "once", "own", "rebound")
 
     def __init__(
         self, fixed: dict[Var, Expr], own: list[tuple[IterVar, Expr]], guards: list[Expr], once: bool
@@ -59,6 +64,7 @@ class Binding:
         self.guards = guards
         self.once = once
         self.rebound = False
+        self.domains: dict[Var, tuple[Linear, Linear]] = {}
 
 
 def binding_of(place: StmtSRef, loops: Sequence[For], prover: Prover, *, checked: bool, word: str) -> Binding:
@@ -81,12 +87,15 @@ def binding_of(place: StmtSRef, loops: Sequence[For], prover: Prover, *, checked
         else:
             fixed[iv.var] = value
     parts = [] if realize.predicate is TRUE else conjuncts(realize.predicate)
-    guards, ends = _guards(place, own, parts, variables)
+    guards, ends, inner = _guards(place, own, parts, variables)
     if not parts and _plain(own, loops):
         return Binding(fixed, own, [], True)
     once = True
     if checked:
-        once = _check(place, own, loops, parts, ends, prover, word, guards)
+        visits = _check(place, own, loops, parts, (guards, ends, inner), prover, word)
+        binding = Binding(fixed, own, guards, visits.once)
+        binding.domains, binding.rebound = visits.parts, visits.rebound
+        return binding
     return Binding(fixed, own, guards, once)
 
 
@@ -135,8 +144,10 @@ def _equal(a: Any, b: Any) -> bool:
 
 def _guards(
     place: StmtSRef, own: list[tuple[IterVar, Expr]], parts: list[Expr], variables: set[Var]
-) -> tuple[list[Expr], list[tuple[Var, Linear]]]:
-    """The conditions over the axes; and bounds ``axis <= form`` that only say what a domain says."""
+) -> Conditions:
+    """The conditions over the axes; bounds ``axis <= form`` that only say what a domain says; and conditions
+    over some of the loops that make up an axis, which keep iterations from repeating instances."""
+    inner: list[Expr] = []
     guards: list[Expr] = []
     ends: list[tuple[Var, Linear]] = []
     direct: dict[Var, Expr] = {}
@@ -170,9 +181,12 @@ def _guards(
             continue
         over_direct = substitute(c, direct)
         if mentions(over_direct, variables):
-            raise GuardedBlock(place.home, at=[(place.node, None)], block=place.node, condition=c)
+            if type(c) is not LT and type(c) is not LE:
+                raise GuardedBlock(place.home, at=[(place.node, None)], block=place.node, condition=c)
+            inner.append(c)
+            continue
         guards.append(over_direct)
-    return guards, ends
+    return guards, ends, inner
 
 
 def _is_end(form: Linear, own: list[tuple[IterVar, Expr]], ends: list[tuple[Var, Linear]]) -> bool:
@@ -239,35 +253,41 @@ def _check(
     own: list[tuple[IterVar, Expr]],
     loops: Sequence[For],
     parts: list[Expr],
-    ends: list[tuple[Var, Linear]],
+    conditions: Conditions,
     prover: Prover,
     word: str,
-    guards: list[Expr],
-) -> bool:
+) -> Visits:
     """Refuse unless the loops visit every instance that the guards allow, and none outside of the domains;
     whether each is visited once is returned."""
     realize: BlockRealize = place.node
+    guards, ends, inner = conditions
     if not own:
-        return all(type(f.extent) is IntImm and f.extent.value == 1 for f in loops)
+        return Visits(all(type(f.extent) is IntImm and f.extent.value == 1 for f in loops), {}, False)
+    written = touched(realize)[1]
+    scratch = not any(b.data in written for b in place.home.func.buffer_map.values())
+    parts_of: dict[Var, tuple[Linear, Linear]] = {}
+    rebound = False
     digits = _Digits(loops, prover)
     spans: list[tuple[Linear, Linear] | None] = []
     once = True
     if digits.ready:
         forms = [to_linear(value) for _, value in own]
         if all(f is not None for f in forms):
-            merged = digits.merge([f for f in forms if f is not None], parts)
-            if not digits.shared(merged):
+            merged = digits.merge([f for f in forms if f is not None], inner)
+            if merged is not None and not digits.shared(merged):
                 spans = [digits.span(f) for f in merged]
                 once = digits.all_used(merged)
     if not spans or any(s is None for s in spans):
-        found = _by_map(own, loops)
+        found = None if inner else _by_map(own, loops)
         if found is None:
             answer = _one_by_one(own, loops, parts, guards)
             if answer is None:
+                if inner:
+                    raise GuardedBlock(place.home, at=[(realize, None)], block=realize, condition=inner[0])
                 raise _unknown(place, own)
             missing, extra, once = answer
             if missing is None and extra is None:
-                return bool(once)
+                return Visits(bool(once), {}, False)
             raise _uncovered(place, loops, word, missing, extra)
         spans, once = found, True
     for (iv, _), span in zip(own, spans, strict=True):
@@ -279,6 +299,23 @@ def _check(
         limit = next((e for v, e in ends if v is iv.var), None)
         top = high if limit is None else limit
         covered = prover.proves(first - low) and prover.proves(high - last)
+        if not covered and scratch:
+            # What is left out of a scratch is not needed: no more than these instances will run.
+            reach = _reach(low, high, prover)
+            if reach is not None:
+                moving = low.terms or high.terms
+                parts_of[iv.var] = (
+                    first if not moving and prover.proves(first - reach[0]) else reach[0],
+                    last if prover.proves(reach[1] - last) else reach[1],
+                )
+                rebound = rebound or bool(moving)
+                low, high, covered = *reach, True
+                if not prover.proves(low - first):
+                    parts_of[iv.var] = (first, parts_of[iv.var][1])
+                    low = first
+                if limit is None and not prover.proves(last - high):
+                    raise _unknown(place, own)
+                continue
         if not covered or (limit is not None and not prover.proves(limit - last)):
             if low.is_const and high.is_const and first.is_const and last.is_const:
                 if low.const > last.const or high.const < first.const:
@@ -297,7 +334,30 @@ def _check(
                     block=realize, axis=iv, domain=f"{first.const} to {last.const}", extreme=str(extreme),
                 )  # fmt: skip
             raise _unknown(place, own)
-    return once
+    return Visits(once, parts_of, rebound)
+
+
+def _reach(low: Linear, high: Linear, prover: Prover) -> tuple[Linear, Linear] | None:
+    """The first and the last value while the loops around run too, where those are constants."""
+    ends = []
+    for form, up in ((low, False), (high, True)):
+        total = form.const
+        for a, k in form.terms.items():
+            span = prover.ranges.get(a)
+            if span is None:
+                return None
+            total += k * span[1 if (k > 0) is up else 0]
+        ends.append(Linear({}, total))
+    return ends[0], ends[1]
+
+
+class Visits(NamedTuple):
+    """``once``: no instance comes twice.  ``parts``: the ranges of axes that the loops do not run over
+    wholly; ``rebound``: which part it is depends on loops further out."""
+
+    once: bool
+    parts: dict[Var, tuple[Linear, Linear]]
+    rebound: bool
 
 
 def _gaps(first: int, last: int, low: int, high: int) -> str:
@@ -348,8 +408,8 @@ class _Digits:
                 self.extents[f.loop_var] = extent
                 self.lows[f.loop_var] = low
 
-    def merge(self, forms: list[Linear], parts: list[Expr]) -> list[Linear]:
-        """The forms over digits, after the conditions have been used."""
+    def merge(self, forms: list[Linear], parts: list[Expr]) -> list[Linear] | None:
+        """The forms over digits, after all conditions have been used; None where one cannot be."""
         out = [self._shifted(f) for f in forms]
         cuts = []
         for c in parts:
@@ -362,21 +422,21 @@ class _Digits:
             # rest - sum >= 0
             own = {a: -k for a, k in cut.terms.items() if a in self.extents}
             rest = cut.plus(Linear(dict(own)), 1)
-            if len(own) < 2 or rest.mentions(self.extents):
-                continue
+            if not own or rest.mentions(self.extents):
+                return None
             total = self._total(Linear(dict(own)))
             if total is None:
-                continue
+                return None
             size = rest.shift(1)
             digit = Var("digit")
             if not all(self._divides(f, own) for f in (*out, *cuts[n + 1 :])):
-                continue
+                return None
             if self.prover.proves(total - size):
                 self.extents[digit] = size
             elif self.prover.proves(size - total):
                 self.extents[digit] = total
             else:
-                continue
+                return None
             out = [self._replace(f, own, digit) for f in out]
             cuts[n + 1 :] = [self._replace(f, own, digit) for f in cuts[n + 1 :]]
             for a in own:

@@ -10,6 +10,7 @@ from tirscript.ir.stmt import BlockRealize, For, IfThenElse, SeqStmt
 
 from .cells import Form, form_of
 from .errors import Refusal
+from .footprint import touched
 from .legality import Interval, outside_ranges
 from .refs import StmtSRef, block_token
 
@@ -123,6 +124,8 @@ def _check_axis(
     last = first + extent - 1
     if low == first and high == last:
         return
+    if first <= low and high <= last and _only_scratch(place, realize):
+        return  # what is left out of a scratch is not needed
     fields: dict[str, Any] = {
         "loop": place.node, "word": word, "block": realize, "axis": iv,
         "domain": f"{first} to {last}",
@@ -133,6 +136,12 @@ def _check_axis(
     missing = [_span(first, int(low) - 1)] if low > first else []
     missing += [_span(int(high) + 1, last)] if high < last else []
     raise NotCovered(place.home, at=at, missing=" and ".join(missing), **fields)
+
+
+def _only_scratch(place: StmtSRef, realize: BlockRealize) -> bool:
+    """Whether the block writes buffers alone that the function allocates."""
+    written = touched(realize)[1]
+    return bool(written) and not any(b.data in written for b in place.home.func.buffer_map.values())
 
 
 def _span(low: int, high: int) -> str:

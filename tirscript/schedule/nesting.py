@@ -105,7 +105,8 @@ def build(
     table: dict[Var, Range1] = {}
     for iv, _ in binding.own:
         domain = solver.domains[iv.var]
-        assert domain is not None
+        if domain is None:
+            raise ConstantRange
         found = clip(iv, None if iv.kind == "reduce" else spans.get(iv.var), domain, prover)
         ranges.append(found)
         table[iv.var] = found

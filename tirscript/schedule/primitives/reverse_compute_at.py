@@ -101,6 +101,7 @@ def check(
     prover = Prover(around(spot.loop), spot.block.home.func)
     binding = binding_of(spot.block, spot.old_loops, prover, checked=state.enable_check, word="left")
     solver = Solver(realize.block.iter_vars, prover)
+    solver.domains.update(binding.domains)
     mine = [a for a in accesses(realize.block) if not a.is_write]
     made = [
         a
@@ -156,6 +157,10 @@ def _check_order(spot: Spot, binding: Binding, nest: Nest, position: int, tiles:
     realize = spot.realize
     at: list[tuple[Any, str | None]] = [(realize, None), (spot.loop.node, "")]
     nature = nature_of(realize.block, binding)
+    if binding.rebound or binding.domains:
+        raise NotRecomputable(
+            spot.block.home, at=at, block=realize, what="the loops that it would leave run only a part of it"
+        )
     again = nature.repeatable
     if not again:
         if not updates_apart(realize.block, binding) or not binding.once:
