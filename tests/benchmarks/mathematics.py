@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 N = 16384
 FUNCTIONS = (  # noqa: SIM905
     "exp exp2 log log2 log1p sin cos tan asin atan sinh tanh asinh sigmoid erf rsqrt sqrt pow atan2 "
-    "float16.exp float16.tanh float64.exp float64.log float64.tanh"
+    "float16.exp float16.tanh float64.exp float64.log float64.sin float64.tanh float64.pow"
 ).split()
 TWO = ("pow", "atan2")
 PROGRAM = """
