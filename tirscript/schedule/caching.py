@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tirscript.analysis.access import infer_regions
-from tirscript.ir.buffer import Buffer, MatchBufferRegion, make_buffer, point
+from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion, make_buffer, point
 from tirscript.ir.expr import (
     LE,
     TRUE,
@@ -27,12 +27,17 @@ from tirscript.ir.expr import (
     const_int,
 )
 from tirscript.ir.index_map import IndexMap
-from tirscript.ir.node import walk
+from tirscript.ir.node import memo_of, walk
 from tirscript.ir.stmt import (
+    Allocate,
+    AllocateConst,
+    AttrStmt,
     Block,
     BlockLabel,
     BlockRealize,
+    BufferRealize,
     BufferStore,
+    DeclBuffer,
     For,
     IfThenElse,
     SeqStmt,
@@ -49,7 +54,7 @@ from .legality import aliased_params, outside_ranges
 from .names import free_name, names_around, names_inside
 from .prove import holds, same
 from .refs import StmtSRef, block_token
-from .state import ScheduleState
+from .state import ScheduleState, with_child
 
 Box = list[tuple[Expr, Expr]]
 
@@ -374,6 +379,8 @@ class Cache:
         block: Block = place.node.block
         stores = not reads_only or all(r.buffer is not self.buffer for r in block.writes)
         if not self.compact and stores:
+            if by_name(block) and not _shared_memory(block, self.buffer):
+                return renamed(block, self.buffer, self.new)
             pointers: dict[Var, Expr] = {self.buffer.data: self.new.data}
             buffers = {self.buffer: self.new}
             for n in walk(block):
@@ -392,16 +399,29 @@ class Cache:
         change.stores = stores
         return change.block(block)
 
-    def apply(self, state: ScheduleState, places: Sequence[StmtSRef], *, reads_only: bool = False) -> None:
-        """Let blocks use the cache."""
-        home = self.spot.scope.home
+    def apply(
+        self,
+        state: ScheduleState,
+        places: Sequence[StmtSRef],
+        parts: Sequence[tuple[int, Stmt]],
+        *,
+        reads_only: bool = False,
+    ) -> None:
+        """Let blocks use the cache, and put in the statements that fill it and write it back."""
+        spot = self.spot
+        home = spot.scope.home
+        if len(places) == 1 and not spot.inside_loop:
+            s: BlockRealize = places[0].node
+            block = self.used_by(places[0], reads_only=reads_only)
+            used = BlockRealize(s.iter_values, s.predicate, block, s.span)
+            insert(state, spot, parts, self.new, (places[0], used))
+            return
         for token in [block_token(p.node.block.label) for p in places]:
             place = home.index[token]
-            s: BlockRealize = place.node
-            state.replace(
-                place,
-                BlockRealize(s.iter_values, s.predicate, self.used_by(place, reads_only=reads_only), s.span),
-            )
+            s = place.node
+            block = self.used_by(place, reads_only=reads_only)
+            state.replace(place, BlockRealize(s.iter_values, s.predicate, block, s.span))
+        insert(state, spot, parts, self.new)
 
     def nest(self, *, fill: bool, name: str = "") -> tuple[Stmt, BlockLabel]:
         """Loops and a block that copy the box into the cache, or back."""
@@ -443,9 +463,15 @@ class Cache:
         return out, label
 
 
-def insert(state: ScheduleState, spot: Spot, parts: Sequence[tuple[int, Stmt]], allocated: Buffer) -> None:
+def insert(
+    state: ScheduleState,
+    spot: Spot,
+    parts: Sequence[tuple[int, Stmt]],
+    allocated: Buffer,
+    changed: tuple[StmtSRef, Stmt] | None = None,
+) -> None:
     """Put statements into the body at the spot's level (numbers count the old ones), and allocate a buffer in
-    its scope."""
+    its scope; ``changed`` is a place below a scope's body, and what takes its place."""
     home = spot.scope.home
     token = block_token(spot.scope.node.block.label)
     if spot.inside_loop:
@@ -456,10 +482,22 @@ def insert(state: ScheduleState, spot: Spot, parts: Sequence[tuple[int, Stmt]], 
         block = s.block.replace(alloc_buffers=(*s.block.alloc_buffers, allocated))
     else:
         s = home.index[token].node
+        body = s.block.body
+        if changed is not None:
+            body = _lifted(spot.scope, *changed)
         block = s.block.replace(
-            body=_with_parts(s.block.body, parts), alloc_buffers=(*s.block.alloc_buffers, allocated)
+            body=_with_parts(body, parts), alloc_buffers=(*s.block.alloc_buffers, allocated)
         )
     state.replace(home.index[token], BlockRealize(s.iter_values, s.predicate, block, s.span))
+
+
+def _lifted(scope: StmtSRef, place: StmtSRef, new: Stmt) -> Stmt:
+    """The body of a scope with another statement at a place below it."""
+    here = place
+    while here.parent is not None and here.parent is not scope:
+        new = with_child(here.parent.node, here.seq_index, new)
+        here = here.parent
+    return new
 
 
 def _with_parts(body: Stmt, parts: Sequence[tuple[int, Stmt]]) -> SeqStmt:
@@ -472,13 +510,66 @@ def _with_parts(body: Stmt, parts: Sequence[tuple[int, Stmt]]) -> SeqStmt:
 # ---- who may use a copy
 
 
+def by_name(block: Block) -> bool:
+    """Whether a block holds no view, no pointer and no annotation that could be a buffer; memoised on it."""
+    memo = memo_of(block)
+    found: bool | None = memo.get("by_name")
+    if found is None:
+        found = memo["by_name"] = all(map(_by_name, walk(block)))
+    return found
+
+
+def _shared_memory(block: Block, buffer: Buffer) -> bool:
+    """Whether the block uses another buffer over the same pointer."""
+    return any(r.buffer is not buffer and r.buffer.data is buffer.data for r in (*block.reads, *block.writes))
+
+
+_PLAIN = (int, float, str, bool)
+
+
+def _by_name(n: Any) -> bool:
+    t = type(n)
+    if t is Var:
+        return bool(n.dtype != "handle")
+    if t is Call:
+        return bool(n.op != "address_of")
+    if t in (MatchBufferRegion, DeclBuffer, Allocate, AllocateConst, AttrStmt, BufferRealize):
+        return False
+    if t is Block or t is For:
+        return all(isinstance(v, _PLAIN) for v in n.annotations.values())
+    return True
+
+
+def renamed(block: Block, old: Buffer, new: Buffer) -> Block:
+    """A block that uses buffers by name alone, with another one of the same shape."""
+
+    def f(n: Any) -> Any:
+        t = type(n)
+        if t is Var or t is IntImm:
+            return n
+        if t is BufferLoad or t is BufferStore:
+            made = n.map_children(f)
+            return made.replace(buffer=new) if n.buffer is old else made
+        if t is BufferRegion:
+            for r in n.region:
+                if type(r.min) is not Var and type(r.min) is not IntImm:
+                    n = n.map_children(f)
+                    break
+            return n.replace(buffer=new) if n.buffer is old else n
+        if t is IterVar:
+            return n
+        return n.map_children(f)
+
+    return f(block)  # type: ignore[no-any-return]
+
+
 def check_plain(scope: StmtSRef, place: StmtSRef, buffer: Buffer) -> bool:
     """Whether a block uses the buffer by name alone.  Views and pointers need a buffer that lies dense and
     as a whole; refused where that cannot be."""
     block = place.node.block
     how = ""
     n: Any
-    for n in walk(block):
+    for n in () if by_name(block) and not _shared_memory(block, buffer) else walk(block):
         t = type(n)
         if t is Var:
             if n is buffer.data:

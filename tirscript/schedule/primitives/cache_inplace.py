@@ -125,9 +125,9 @@ def rewrite(state: ScheduleState, plan: Plan) -> list[BlockRV]:
     cache = Cache(spot, plan.buffer, plan.storage, plan.box, compact=False)
     into, first = cache.nest(fill=True)
     back, second = cache.nest(fill=False)
-    cache.apply(state, [plan.place])
-    place = home.index[block_token(plan.place.node.block.label)]
-    state.replace(place, SeqStmt((into, place.node, back)))
+    r: BlockRealize = plan.place.node
+    used = BlockRealize(r.iter_values, r.predicate, cache.used_by(plan.place, reads_only=False), r.span)
+    state.replace(plan.place, SeqStmt((into, used, back)))
     scope = home.index[block_token(spot.scope.node.block.label)]
     s: BlockRealize = scope.node
     block = s.block.replace(alloc_buffers=(*s.block.alloc_buffers, cache.new))

@@ -45,7 +45,6 @@ from ..caching import (
     UsedOtherwise,
     check_plain,
     child_number,
-    insert,
     place_for_reads,
     read_box,
     scope_of,
@@ -155,9 +154,8 @@ def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
     """Let the readers read the copy, then add it; its block is returned."""
     spot = plan.reading.spot
     cache = Cache(spot, plan.buffer, plan.storage, plan.box, compact=plan.plain)
-    cache.apply(state, plan.reading.readers, reads_only=True)
     nest, label = cache.nest(fill=True)
-    insert(state, spot, [(spot.at, nest)], cache.new)
+    cache.apply(state, plan.reading.readers, [(spot.at, nest)], reads_only=True)
     return BlockRV(label, spot.scope.home.name)
 
 

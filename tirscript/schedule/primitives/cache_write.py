@@ -53,7 +53,6 @@ from ..caching import (
     child_number,
     children_of,
     descended,
-    insert,
     is_whole,
     scope_of,
     stale_between,
@@ -193,12 +192,11 @@ def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
     """Let the block write the copy, then add the copy back; its block is returned."""
     spot = plan.spot
     cache = Cache(spot, plan.buffer, plan.storage, plan.box, compact=plan.plain)
-    cache.apply(state, plan.places)
     nest, label = cache.nest(fill=False)
     parts = [(spot.at, nest)]
     if plan.fill:
         parts.append((plan.mine, cache.nest(fill=True, name=f"{cache.name}_in")[0]))
-    insert(state, spot, parts, cache.new)
+    cache.apply(state, plan.places, parts)
     return BlockRV(label, spot.scope.home.name)
 
 

@@ -40,7 +40,6 @@ from ..caching import (
     check_plain,
     child_number,
     children_of,
-    insert,
     read_box,
     stale_between,
 )
@@ -96,8 +95,7 @@ def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
     cache = Cache(spot, plan.buffer, plan.storage, plan.box, compact=False)
     cache.new = staging.new
     nest, label = staging.copy(fill=True)
-    cache.apply(state, [plan.place], reads_only=True)
-    insert(state, spot, [(spot.at, nest)], cache.new)
+    cache.apply(state, [plan.place], [(spot.at, nest)], reads_only=True)
     return BlockRV(label, spot.scope.home.name)
 
 

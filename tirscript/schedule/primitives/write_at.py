@@ -33,7 +33,7 @@ from typing import Any
 from tirscript.ir.buffer import Buffer
 
 from ..buffers import check_scope, region_of
-from ..caching import Box, Cache, Spot, check_plain, child_number, children_of, insert, touched_box
+from ..caching import Box, Cache, Spot, check_plain, child_number, children_of, touched_box
 from ..control import escapes
 from ..errors import describe
 from ..refs import BlockRV, StmtSRef
@@ -94,8 +94,7 @@ def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
     parts = [(spot.at + 1, nest)]
     if plan.fill:
         parts.append((spot.at, staging.copy(fill=True)[0]))
-    cache.apply(state, [plan.place])
-    insert(state, spot, parts, cache.new)
+    cache.apply(state, [plan.place], parts)
     return BlockRV(label, spot.scope.home.name)
 
 
