@@ -13,7 +13,7 @@ import pytest
 
 import tirscript as ts
 from tests.codegen.lowered import elementwise_all
-from tirscript.codegen.llvm import Options, polynomials
+from tirscript.codegen.llvm import Options, emit, polynomials
 from tirscript.codegen.llvm import accuracy as promised
 from tirscript.ir import ops
 from tirscript.testing import accuracy
@@ -198,6 +198,31 @@ def test_neighbours_of_eight_bits(dtype: str) -> None:
     x, y = (a.ravel() for a in np.meshgrid(every, every))
     (got,) = elementwise_all([lambda a, b: ops.math_call("nextafter", a, b)], [x, y], dtype, 16)
     np.testing.assert_array_equal(got.astype("float32"), np.nextafter(x, y).astype("float32"))
+
+
+@pytest.mark.parametrize("lanes", [1, 16])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_classes_of_every_narrow_value(dtype: str, lanes: int) -> None:
+    (x,) = accuracy.arguments(dtype, 0)
+    names = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}
+    found = elementwise_all([lambda a, n=n: ops.call(n, a) for n in names], [x], "bool", lanes)
+    for reference, got in zip(names.values(), found, strict=True):
+        with np.errstate(all="ignore"):
+            np.testing.assert_array_equal(got, reference(x.astype("float32")))
+
+
+@pytest.mark.parametrize("op", ["pow", "erf", "exp", "sin"])
+def test_other_processors_get_no_function_of_this_ones_library(op: str) -> None:
+    value = "T.pow(A[i], A[i])" if op == "pow" else f"T.{op}(A[i])"
+    mod = ts.lower(
+        ts.parse(f"""
+@T.prim_func
+def f(A: T.Buffer((64,), "float64"), O: T.Buffer((64,), "float64")):
+    for i in T.vectorized(64):
+        O[i] = {value}
+""")
+    )
+    assert "_ZGV" not in emit(mod, ts.Target("llvm -mtriple=aarch64-linux-gnu"))
 
 
 def test_fma_rounds_once() -> None:
