@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tirscript.analysis.access import infer_regions
-from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion, make_buffer, point
+from tirscript.ir.buffer import Buffer, MatchBufferRegion, make_buffer, point
 from tirscript.ir.expr import (
-    LE,
     TRUE,
     Add,
     BufferLoad,
-    Call,
     Expr,
     IntImm,
     IterVar,
@@ -27,46 +24,28 @@ from tirscript.ir.expr import (
     const_int,
 )
 from tirscript.ir.index_map import IndexMap
-from tirscript.ir.node import memo_of, walk
+from tirscript.ir.node import walk
 from tirscript.ir.stmt import (
-    Allocate,
-    AllocateConst,
-    AttrStmt,
     Block,
     BlockLabel,
     BlockRealize,
-    BufferRealize,
     BufferStore,
-    DeclBuffer,
     For,
-    IfThenElse,
     SeqStmt,
     Stmt,
-    seq,
 )
 from tirscript.ir.visitor import free_vars, substitute
 
+from .boxes import Box, is_whole, read_box, touched_box, whole
 from .buffers import in_scope
+from .byname import DeclaredInside, UsedOtherwise, by_name, check_plain, renamed, shared_memory
 from .errors import Refusal, describe
 from .flows import Touches, meets, reaches, written_memory
 from .layouts import Relayout
 from .legality import aliased_params, outside_ranges
 from .names import free_name, names_around, names_inside
-from .prove import holds, same
 from .refs import StmtSRef, block_token
 from .state import ScheduleState, with_child
-
-Box = list[tuple[Expr, Expr]]
-
-
-class UsedOtherwise(Refusal):
-    code = "used-otherwise"
-    template = "{buffer} cannot be cached: block {block} also uses it {how}"
-
-
-class DeclaredInside(Refusal):
-    code = "declared-inside"
-    template = "{buffer} cannot be cached: it is declared inside block {scope}, in which the copy would stand"
 
 
 class CacheStale(Refusal):
@@ -242,115 +221,6 @@ def _own_range(level: StmtSRef) -> dict[Var, Any]:
     return outside_ranges(StmtSRef(level.node, level, 0, level.home))
 
 
-# ---- what is copied
-
-
-def read_box(level: StmtSRef, readers: list[StmtSRef], buffer: Buffer) -> Box:
-    """The hull of what the readers read below the level; whole dimensions where it may leave the buffer."""
-    if type(level.node) is BlockRealize:
-        box = _domain_box(readers, buffer)
-        if box is not None:
-            return box
-    return _box(level, readers, buffer, reads=True)
-
-
-def _domain_box(readers: list[StmtSRef], buffer: Buffer) -> Box | None:
-    """The quick answer: every reader reads the cell at its axes, which all run over the same domains."""
-    box: Box | None = None
-    for place in readers:
-        b: Block = place.node.block
-        doms = {iv.var: iv.dom for iv in b.iter_vars}
-        here: Box = []
-        for r in b.reads:
-            if r.buffer is not buffer:
-                continue
-            if here:
-                return None
-            for x, size in zip(r.region, buffer.shape, strict=True):
-                dom = doms.get(x.min) if type(x.min) is Var else None
-                if dom is None or not (type(x.extent) is IntImm and x.extent.value == 1):
-                    return None
-                low, extent = dom.min, dom.extent
-                if type(low) is not IntImm or low.value < 0:
-                    return None
-                if extent is not size or low.value:
-                    if type(extent) is not IntImm or type(size) is not IntImm:
-                        return None
-                    if low.value + extent.value > size.value:
-                        return None
-                here.append((low, extent))
-        if box is None:
-            box = here
-        elif any(a is not c or b is not d for (a, b), (c, d) in zip(box, here, strict=True)):
-            return None
-    return box
-
-
-def touched_box(level: StmtSRef, nests: Sequence[Any], buffer: Buffer) -> Box:
-    """The hull of what the statements read and write."""
-    reads, writes = infer_regions((), seq(*nests), None, (), (), (buffer,))
-    regions = [r for r in (*reads, *writes) if r.buffer is buffer]
-    if not regions:
-        return whole(buffer)
-    boxes = [_inside(level, r.region, buffer) for r in regions]
-    box = boxes[0]
-    for other in boxes[1:]:
-        box = [
-            a if same(a[0], b[0]) and same(a[1], b[1]) else (const_int(0, n.dtype), n)
-            for a, b, n in zip(box, other, buffer.shape, strict=True)
-        ]
-    return box
-
-
-def _box(level: StmtSRef, places: list[StmtSRef], buffer: Buffer, *, reads: bool) -> Box:
-    nests: list[Stmt] = []
-    for r in places:
-        nest: Stmt = r.node
-        p = r.parent
-        while p is not None and p is not level:
-            s: Any = p.node
-            if type(s) is For:
-                nest = For(s.loop_var, s.min, s.extent, "serial", nest, "", step=s.step)
-            elif type(s) is not IfThenElse and type(s) is not SeqStmt:
-                return whole(buffer)
-            p = p.parent
-        nests.append(nest)
-    found = infer_regions((), seq(*nests), None, (), (), (buffer,))[0 if reads else 1]
-    region = next((r for r in found if r.buffer is buffer), None)
-    return whole(buffer) if region is None else _inside(level, region.region, buffer)
-
-
-def _inside(level: StmtSRef, region: Sequence[Range], buffer: Buffer) -> Box:
-    """The ranges, each widened to the whole dimension unless it surely lies in it."""
-    out: Box = []
-    top: Any
-    x: Any
-    inner = StmtSRef(level.node, level, 0, level.home)
-    for x, (zero, top) in zip(region, whole(buffer), strict=True):
-        if x.extent is top and type(x.min) is IntImm and x.min.value == 0:
-            inside = True
-        elif type(x.min) is IntImm and type(x.extent) is IntImm and type(top) is IntImm:
-            inside = x.min.value >= 0 and x.min.value + x.extent.value <= top.value
-        else:
-            inside = holds(inner, LE(const_int(0, x.min.dtype), x.min)) and holds(
-                inner, LE(Add(x.min, x.extent), top)
-            )
-        out.append((x.min, x.extent) if inside else (zero, top))
-    return out
-
-
-def whole(buffer: Buffer) -> Box:
-    """All of a buffer."""
-    return [(const_int(0, n.dtype), n) for n in buffer.shape]
-
-
-def is_whole(box: Box, buffer: Buffer) -> bool:
-    for (low, extent), n in zip(box, buffer.shape, strict=True):
-        if not (type(low) is IntImm and low.value == 0) or not (extent is n or same(extent, n)):
-            return False
-    return True
-
-
 # ---- the copy
 
 
@@ -379,7 +249,7 @@ class Cache:
         block: Block = place.node.block
         stores = not reads_only or all(r.buffer is not self.buffer for r in block.writes)
         if not self.compact and stores:
-            if by_name(block) and not _shared_memory(block, self.buffer):
+            if by_name(block) and not shared_memory(block, self.buffer):
                 return renamed(block, self.buffer, self.new)
             pointers: dict[Var, Expr] = {self.buffer.data: self.new.data}
             buffers = {self.buffer: self.new}
@@ -507,95 +377,8 @@ def _with_parts(body: Stmt, parts: Sequence[tuple[int, Stmt]]) -> SeqStmt:
     return SeqStmt(tuple(items), body.span if type(body) is SeqStmt else None)
 
 
-# ---- who may use a copy
-
-
-def by_name(block: Block) -> bool:
-    """Whether a block holds no view, no pointer and no annotation that could be a buffer; memoised on it."""
-    memo = memo_of(block)
-    found: bool | None = memo.get("by_name")
-    if found is None:
-        found = memo["by_name"] = all(map(_by_name, walk(block)))
-    return found
-
-
-def _shared_memory(block: Block, buffer: Buffer) -> bool:
-    """Whether the block uses another buffer over the same pointer."""
-    return any(r.buffer is not buffer and r.buffer.data is buffer.data for r in (*block.reads, *block.writes))
-
-
-_PLAIN = (int, float, str, bool)
-
-
-def _by_name(n: Any) -> bool:
-    t = type(n)
-    if t is Var:
-        return bool(n.dtype != "handle")
-    if t is Call:
-        return bool(n.op != "address_of")
-    if t in (MatchBufferRegion, DeclBuffer, Allocate, AllocateConst, AttrStmt, BufferRealize):
-        return False
-    if t is Block or t is For:
-        return all(isinstance(v, _PLAIN) for v in n.annotations.values())
-    return True
-
-
-def renamed(block: Block, old: Buffer, new: Buffer) -> Block:
-    """A block that uses buffers by name alone, with another one of the same shape."""
-
-    def f(n: Any) -> Any:
-        t = type(n)
-        if t is Var or t is IntImm:
-            return n
-        if t is BufferLoad or t is BufferStore:
-            made = n.map_children(f)
-            return made.replace(buffer=new) if n.buffer is old else made
-        if t is BufferRegion:
-            for r in n.region:
-                if type(r.min) is not Var and type(r.min) is not IntImm:
-                    n = n.map_children(f)
-                    break
-            return n.replace(buffer=new) if n.buffer is old else n
-        if t is IterVar:
-            return n
-        return n.map_children(f)
-
-    return f(block)  # type: ignore[no-any-return]
-
-
-def check_plain(scope: StmtSRef, place: StmtSRef, buffer: Buffer) -> bool:
-    """Whether a block uses the buffer by name alone.  Views and pointers need a buffer that lies dense and
-    as a whole; refused where that cannot be."""
-    block = place.node.block
-    how = ""
-    n: Any
-    for n in () if by_name(block) and not _shared_memory(block, buffer) else walk(block):
-        t = type(n)
-        if t is Var:
-            if n is buffer.data:
-                how = how or "through its pointer"
-        elif t is Call:
-            if n.op == "address_of":
-                how = how or "through its pointer"
-        elif t is MatchBufferRegion:
-            if n.source.buffer.data is buffer.data:
-                how = f"through the view {n.buffer.name}"
-        elif t is BufferLoad or t is BufferStore:
-            if n.buffer is not buffer and n.buffer.data is buffer.data:
-                how = f"through the view {n.buffer.name}"
-    if how and (buffer.strides or buffer.elem_offset is not None):
-        raise UsedOtherwise(place.home, at=[(place, None)], buffer=buffer, block=place.node, how=how)
-    p: StmtSRef | None = place.parent
-    while p is not None and p is not scope:
-        s: Any = p.node
-        if getattr(s, "buffer", None) is buffer or getattr(s, "buffer_var", None) is buffer.data:
-            raise DeclaredInside(place.home, at=[(place, None)], buffer=buffer, scope=scope.node)
-        p = p.parent
-    return not how
-
-
 __all__ = [
-    "Box", "Cache", "CacheStale", "Reading", "Spot", "body_of", "check_plain", "child_number", "children_of",
-    "descended", "insert", "is_whole", "place_for_reads", "read_box", "scope_of", "stale_between",
-    "touched_box", "whole",
+    "Box", "Cache", "CacheStale", "DeclaredInside", "Reading", "Spot", "UsedOtherwise", "body_of",
+    "check_plain", "child_number", "children_of", "descended", "insert", "is_whole", "place_for_reads",
+    "read_box", "scope_of", "stale_between", "touched_box", "whole",
 ]  # fmt: skip

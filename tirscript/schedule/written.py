@@ -34,7 +34,15 @@ def written_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> list[tuple[
         box = _image(cells, loops, realize.predicate)
     if box is None:
         return None
-    for (low, extent), size in zip(box, buffer.shape, strict=True):
+    doms = {iv.var: iv.dom for iv in b.iter_vars}
+    for i, (low, extent), size in zip(index, box, buffer.shape, strict=True):
+        dom = doms.get(i) if type(i) is Var else None
+        if dom is not None and type(dom.min) is IntImm and dom.min.value >= 0:
+            if dom.min.value == 0 and dom.extent is size:
+                continue
+            if type(dom.extent) is IntImm and type(size) is IntImm:
+                if dom.min.value + dom.extent.value <= size.value:
+                    continue
         if type(low) is IntImm and type(extent) is IntImm and type(size) is IntImm:
             if low.value < 0 or low.value + extent.value > size.value:
                 return None

@@ -1,0 +1,172 @@
+"""Boxes of buffers: what blocks use of one while loops run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tirscript.analysis.access import infer_regions
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import LE, Add, Expr, IntImm, Range, Var, const_int
+from tirscript.ir.stmt import Block, BlockRealize, For, IfThenElse, SeqStmt, Stmt, seq
+from tirscript.ir.visitor import free_vars
+
+from .prove import holds, same
+from .refs import StmtSRef
+
+Box = list[tuple[Expr, Expr]]
+
+
+def read_box(level: StmtSRef, readers: list[StmtSRef], buffer: Buffer) -> Box:
+    """The hull of what the readers read below the level; whole dimensions where it may leave the buffer."""
+    box = _domain_box(readers, buffer) if type(level.node) is BlockRealize else None
+    if box is None and len(readers) == 1:
+        box = _loop_box(level, readers[0], buffer)
+    if box is not None:
+        return box
+    return _box(level, readers, buffer, reads=True)
+
+
+def _loop_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> Box | None:
+    """The quick answer for one reader of the cell at its axes, each of which is a loop below the level, or
+    does not change there."""
+    realize: BlockRealize = place.node
+    regions = [r for r in realize.block.reads if r.buffer is buffer]
+    if len(regions) != 1:
+        return None
+    loops: dict[Var, For] = {}
+    p = place.parent
+    while p is not None and p is not level:
+        if type(p.node) is For:
+            loops[p.node.loop_var] = p.node
+        elif type(p.node) is not SeqStmt:
+            return None
+        p = p.parent
+    bound = {iv.var: (iv, e) for iv, e in zip(realize.block.iter_vars, realize.iter_values, strict=True)}
+    box: Box = []
+    for x, size in zip(regions[0].region, buffer.shape, strict=True):
+        found = bound.get(x.min) if type(x.min) is Var else None
+        if found is None or not (type(x.extent) is IntImm and x.extent.value == 1):
+            return None
+        iv, value = found
+        if iv.dom is None or not within(iv.dom, size):
+            return None
+        if type(value) is Var and value in loops:
+            f = loops[value]
+            if f.step is not None or not within(Range(f.min, f.extent), size):
+                return None
+            box.append((f.min, f.extent))
+        elif loops.keys().isdisjoint(free_vars(value)):
+            box.append((value, const_int(1, value.dtype)))
+        else:
+            return None
+    return box
+
+
+def within(r: Range, size: Expr) -> bool:
+    """Whether a range surely lies in a dimension; constants and the whole dimension are seen."""
+    if type(r.min) is not IntImm or r.min.value < 0:
+        return False
+    if r.extent is size:
+        return r.min.value == 0
+    return type(r.extent) is IntImm and type(size) is IntImm and r.min.value + r.extent.value <= size.value
+
+
+def _domain_box(readers: list[StmtSRef], buffer: Buffer) -> Box | None:
+    """The quick answer: every reader reads the cell at its axes, which all run over the same domains."""
+    box: Box | None = None
+    for place in readers:
+        b: Block = place.node.block
+        doms = {iv.var: iv.dom for iv in b.iter_vars}
+        here: Box = []
+        for r in b.reads:
+            if r.buffer is not buffer:
+                continue
+            if here:
+                return None
+            for x, size in zip(r.region, buffer.shape, strict=True):
+                dom = doms.get(x.min) if type(x.min) is Var else None
+                if dom is None or not (type(x.extent) is IntImm and x.extent.value == 1):
+                    return None
+                low, extent = dom.min, dom.extent
+                if type(low) is not IntImm or low.value < 0:
+                    return None
+                if extent is not size or low.value:
+                    if type(extent) is not IntImm or type(size) is not IntImm:
+                        return None
+                    if low.value + extent.value > size.value:
+                        return None
+                here.append((low, extent))
+        if box is None:
+            box = here
+        elif any(a is not c or b is not d for (a, b), (c, d) in zip(box, here, strict=True)):
+            return None
+    return box
+
+
+def touched_box(level: StmtSRef, nests: Sequence[Any], buffer: Buffer) -> Box:
+    """The hull of what the statements read and write."""
+    reads, writes = infer_regions((), seq(*nests), None, (), (), (buffer,))
+    regions = [r for r in (*reads, *writes) if r.buffer is buffer]
+    if not regions:
+        return whole(buffer)
+    boxes = [_inside(level, r.region, buffer) for r in regions]
+    box = boxes[0]
+    for other in boxes[1:]:
+        box = [
+            a if same(a[0], b[0]) and same(a[1], b[1]) else (const_int(0, n.dtype), n)
+            for a, b, n in zip(box, other, buffer.shape, strict=True)
+        ]
+    return box
+
+
+def _box(level: StmtSRef, places: list[StmtSRef], buffer: Buffer, *, reads: bool) -> Box:
+    nests: list[Stmt] = []
+    for r in places:
+        nest: Stmt = r.node
+        p = r.parent
+        while p is not None and p is not level:
+            s: Any = p.node
+            if type(s) is For:
+                nest = For(s.loop_var, s.min, s.extent, "serial", nest, "", step=s.step)
+            elif type(s) is not IfThenElse and type(s) is not SeqStmt:
+                return whole(buffer)
+            p = p.parent
+        nests.append(nest)
+    found = infer_regions((), seq(*nests), None, (), (), (buffer,))[0 if reads else 1]
+    region = next((r for r in found if r.buffer is buffer), None)
+    return whole(buffer) if region is None else _inside(level, region.region, buffer)
+
+
+def _inside(level: StmtSRef, region: Sequence[Range], buffer: Buffer) -> Box:
+    """The ranges, each widened to the whole dimension unless it surely lies in it."""
+    out: Box = []
+    top: Any
+    x: Any
+    inner = StmtSRef(level.node, level, 0, level.home)
+    for x, (zero, top) in zip(region, whole(buffer), strict=True):
+        if x.extent is top and type(x.min) is IntImm and x.min.value == 0:
+            inside = True
+        elif type(x.min) is IntImm and type(x.extent) is IntImm and type(top) is IntImm:
+            inside = x.min.value >= 0 and x.min.value + x.extent.value <= top.value
+        else:
+            inside = holds(inner, LE(const_int(0, x.min.dtype), x.min)) and holds(
+                inner, LE(Add(x.min, x.extent), top)
+            )
+        out.append((x.min, x.extent) if inside else (zero, top))
+    return out
+
+
+def whole(buffer: Buffer) -> Box:
+    """All of a buffer."""
+    return [(const_int(0, n.dtype), n) for n in buffer.shape]
+
+
+def is_whole(box: Box, buffer: Buffer) -> bool:
+    for (low, extent), n in zip(box, buffer.shape, strict=True):
+        if not (type(low) is IntImm and low.value == 0) or not (extent is n or same(extent, n)):
+            return False
+    return True
+
+
+__all__ = ["Box", "is_whole", "read_box", "touched_box", "whole", "within"]

@@ -1,0 +1,119 @@
+"""Blocks that use buffers by name alone, and those that use views and pointers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion
+from tirscript.ir.expr import BufferLoad, Call, IntImm, IterVar, Var
+from tirscript.ir.node import memo_of, walk
+from tirscript.ir.stmt import (
+    Allocate,
+    AllocateConst,
+    AttrStmt,
+    Block,
+    BufferRealize,
+    BufferStore,
+    DeclBuffer,
+    For,
+)
+
+from .errors import Refusal
+from .refs import StmtSRef
+
+
+class UsedOtherwise(Refusal):
+    code = "used-otherwise"
+    template = "{buffer} cannot be cached: block {block} also uses it {how}"
+
+
+class DeclaredInside(Refusal):
+    code = "declared-inside"
+    template = "{buffer} cannot be cached: it is declared inside block {scope}, in which the copy would stand"
+
+
+def by_name(block: Block) -> bool:
+    """Whether a block holds no view, no pointer and no annotation that could be a buffer; memoised on it."""
+    memo = memo_of(block)
+    found: bool | None = memo.get("by_name")
+    if found is None:
+        found = memo["by_name"] = all(map(_by_name, walk(block)))
+    return found
+
+
+def shared_memory(block: Block, buffer: Buffer) -> bool:
+    """Whether the block uses another buffer over the same pointer."""
+    return any(r.buffer is not buffer and r.buffer.data is buffer.data for r in (*block.reads, *block.writes))
+
+
+_PLAIN = (int, float, str, bool)
+
+
+def _by_name(n: Any) -> bool:
+    t = type(n)
+    if t is Var:
+        return bool(n.dtype != "handle")
+    if t is Call:
+        return bool(n.op != "address_of")
+    if t in (MatchBufferRegion, DeclBuffer, Allocate, AllocateConst, AttrStmt, BufferRealize):
+        return False
+    if t is Block or t is For:
+        return all(isinstance(v, _PLAIN) for v in n.annotations.values())
+    return True
+
+
+def renamed(block: Block, old: Buffer, new: Buffer) -> Block:
+    """A block that uses buffers by name alone, with another one of the same shape."""
+
+    def f(n: Any) -> Any:
+        t = type(n)
+        if t is Var or t is IntImm:
+            return n
+        if t is BufferLoad or t is BufferStore:
+            made = n.map_children(f)
+            return made.replace(buffer=new) if n.buffer is old else made
+        if t is BufferRegion:
+            for r in n.region:
+                if type(r.min) is not Var and type(r.min) is not IntImm:
+                    n = n.map_children(f)
+                    break
+            return n.replace(buffer=new) if n.buffer is old else n
+        if t is IterVar:
+            return n
+        return n.map_children(f)
+
+    return f(block)  # type: ignore[no-any-return]
+
+
+def check_plain(scope: StmtSRef, place: StmtSRef, buffer: Buffer) -> bool:
+    """Whether a block uses the buffer by name alone.  Views and pointers need a buffer that lies dense and
+    as a whole; refused where that cannot be."""
+    block = place.node.block
+    how = ""
+    n: Any
+    for n in () if by_name(block) and not shared_memory(block, buffer) else walk(block):
+        t = type(n)
+        if t is Var:
+            if n is buffer.data:
+                how = how or "through its pointer"
+        elif t is Call:
+            if n.op == "address_of":
+                how = how or "through its pointer"
+        elif t is MatchBufferRegion:
+            if n.source.buffer.data is buffer.data:
+                how = f"through the view {n.buffer.name}"
+        elif t is BufferLoad or t is BufferStore:
+            if n.buffer is not buffer and n.buffer.data is buffer.data:
+                how = f"through the view {n.buffer.name}"
+    if how and (buffer.strides or buffer.elem_offset is not None):
+        raise UsedOtherwise(place.home, at=[(place, None)], buffer=buffer, block=place.node, how=how)
+    p: StmtSRef | None = place.parent
+    while p is not None and p is not scope:
+        s: Any = p.node
+        if getattr(s, "buffer", None) is buffer or getattr(s, "buffer_var", None) is buffer.data:
+            raise DeclaredInside(place.home, at=[(place, None)], buffer=buffer, scope=scope.node)
+        p = p.parent
+    return not how
+
+
+__all__ = ["DeclaredInside", "UsedOtherwise", "by_name", "check_plain", "renamed", "shared_memory"]
