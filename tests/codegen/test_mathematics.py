@@ -97,6 +97,21 @@ def test_without_fused_multiply_add(op: str, dtype: str) -> None:
     assert found.error <= promised.bound(op, dtype), found
 
 
+@pytest.mark.skipif(not EXTENDED, reason="no wider float to compare with")
+@pytest.mark.parametrize("op", ["sin", "cos", "tan"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_next_to_multiples_of_half_pi(op: str, dtype: str) -> None:
+    """Where almost all of the argument cancels."""
+    half_pi = np.longdouble("3.14159265358979323846264338327950288") / 2
+    x = (np.arange(1, 1 << 16) * half_pi).astype(dtype)
+    for neighbour in (np.nextafter(x, np.array(0, dtype)), x, np.nextafter(x, np.array(np.inf, dtype))):
+        given = np.resize(neighbour, 1 << 16)
+        got = np.empty_like(given)
+        accuracy.kernel(op, dtype, 16, 1 << 16)(given, got)
+        want = accuracy.REFERENCE[op](given.astype(np.longdouble))
+        assert accuracy.errors(got, want, dtype).max() <= promised.bound(op, dtype)
+
+
 INF, NAN = math.inf, math.nan
 # What C demands, beside what the largest errors show.
 POWERS = [

@@ -1,5 +1,5 @@
-"""Functions of float32 as instructions of our own: the same numbers for scalars and for any vector, in every
-operating system, and without a call.
+"""Functions of float32 and float64 as instructions of our own: the same numbers for scalars and for any
+vector, on every operating system, and with hardly a call.
 
 A function is an ordinary formula on ``Reg``s; coefficients are minimax fits, and the exponent after them
 says how near.  Where a formula would lose too much it goes through float64.  Results below the normal
