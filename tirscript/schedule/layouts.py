@@ -9,9 +9,9 @@ from tirscript.analysis.access import infer_regions, uses_declared
 from tirscript.arith.analyzer import Analyzer
 from tirscript.arith.index_map import substituted
 from tirscript.ir.buffer import Buffer, BufferRegion, full_region, point
-from tirscript.ir.expr import BufferLoad, Expr, IntImm, Range, Var, const_int
+from tirscript.ir.expr import BufferLoad, Expr, FloatImm, IntImm, Range, Var, const_int
 from tirscript.ir.index_map import IndexMap
-from tirscript.ir.node import Node, walk
+from tirscript.ir.node import walk
 from tirscript.ir.stmt import (
     Allocate,
     AllocateConst,
@@ -102,7 +102,7 @@ class Relayout:
             if n is self.old.data:
                 self.refuse("through its pointer")
             return n
-        if t is IntImm:
+        if t is IntImm or t is FloatImm:
             return n
         if t is BufferLoad or t is BufferStore:
             b = n.buffer
@@ -228,7 +228,14 @@ def bare_accesses(b: Block) -> bool:
     return True
 
 
-def _holds(n: Node, buffer: Buffer) -> bool:
+def _holds(n: Any, buffer: Buffer) -> bool:
+    """Whether a node mentions the buffer inside: as data in an index."""
+    if type(n) is BufferRegion:
+        return any(
+            type(e) is not Var and type(e) is not IntImm and buffer.data in free_vars(e)
+            for r in n.region
+            for e in (r.min, r.extent)
+        )
     return type(n) is not IntImm and buffer.data in free_vars(n)
 
 
