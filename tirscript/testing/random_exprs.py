@@ -70,6 +70,8 @@ class Scope:
         self.ints: list[tuple[Var, int, int]] = []
         self.values: list[Var] = []
         self.buffers: list[Buffer] = []
+        # Loops and axes with the symbolic extent over which they run.
+        self.whole: list[tuple[Var, Expr]] = []
         self.names: set[str] = set()
 
 
@@ -128,6 +130,10 @@ class Expressions:
             stride = 2 if size >= 2 * lanes and self.chance(30) else 1
             start = self.within(size - stride * (lanes - 1), dtype)
             return Ramp(start, const_int(stride, dtype), lanes)
+        over = [v for v, n in self.scope.whole if n is extent]
+        if over and self.chance(70):
+            v: Var = self.pick(over)
+            return v
         return self.within(size, dtype)
 
     def within(self, size: int, dtype: str) -> Expr:

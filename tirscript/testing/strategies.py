@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tirscript.ir import dtype as dt
-from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion, full_region, make_buffer, point
+from tirscript.ir.buffer import Buffer, make_buffer
 from tirscript.ir.expr import (
     LT,
     TRUE,
@@ -18,13 +18,8 @@ from tirscript.ir.expr import (
     BufferLoad,
     Call,
     Expr,
-    FloorDiv,
     IntImm,
-    IterVar,
-    Mul,
-    Range,
     StringImm,
-    Sub,
     Var,
     const_int,
 )
@@ -48,7 +43,8 @@ from tirscript.ir.stmt import (
     seq,
 )
 
-from .random_exprs import EVERY, NATIVE, Draw, Expressions, has_cells, is_exact_integer
+from .random_blocks import LARGE, Blocks
+from .random_exprs import EVERY, NATIVE, Draw, has_cells, is_exact_integer
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -62,7 +58,7 @@ SCOPES = ("global", "shared", "shared.dyn", "local", "warp", "wmma.accumulator",
 TEXTS = ("", "plain", 'quote "', "it's", "line\nbreak", "tab\t", "back\\slash", "ünïcode")
 
 
-class Programs(Expressions):
+class Programs(Blocks):
     """Draws one function."""
 
     def __init__(
@@ -75,6 +71,7 @@ class Programs(Expressions):
         self.fuel = self.number(2, 12)
         self.together: list[tuple[Var, int]] = []  # loops whose iterations run at once, with their extents
         self.inputs: set[Buffer] = set()
+        self.size = None
         self.loop_vars: set[Var] = set()
         self.blocks = 0
         self.loop_depth = 0
@@ -135,7 +132,8 @@ class Programs(Expressions):
         used = size is not None and any(size in b.shape for b in buffer_map.values())
         if size is not None:
             if used:
-                self.scope.ints.append((size, 3, 1 << 20))
+                self.scope.ints.append((size, 3, LARGE))
+                self.size = size
             else:
                 self.scope.names.discard(size.name)
         for _ in range(self.number(0, 2)):
@@ -267,10 +265,14 @@ class Programs(Expressions):
             high = next(h for w, _, h in self.scope.ints if w is v)
             bound, low, extent = (const_int(0), Add(v, const_int(1))), 0, high + 1
         variable = Var(self.name(self.pick("ijk")))
+        if kind == "serial" and step is None and self.size is not None and self.chance(25):
+            bound, low, extent = (const_int(0), self.size), 0, LARGE
+            self.scope.whole.append((variable, self.size))
         together = self.executable and kind in ("parallel", "vectorized")
         if together:
             bound, low = (const_int(0), const_int(extent)), 0
         body = self.inside(variable, low, low + max(extent, 1) - 1, together, extent, kind == "serial")
+        self.scope.whole = [e for e in self.scope.whole if e[0] is not variable]
         annotations = self.annotations() if self.chance(10) else {}
         return For(variable, *bound, kind, body, thread, annotations, step)
 
@@ -389,209 +391,6 @@ class Programs(Expressions):
         node: Any = self.pick((const_int(0), self.pick(self.scope.buffers)))
         value = self.pick((const_int(self.number(0, 9)), StringImm(self.pick(TEXTS))))
         return AttrStmt(node, self.pick(("pragma_note", "storage.kind")), value, self.statement())
-
-    # ---- blocks
-
-    def nest(self) -> Stmt:
-        """Loops around one block that binds them."""
-        kinds = [
-            self.pick(("spatial", "spatial", "reduce", "spatial", "opaque", "scan"))
-            for _ in range(self.number(1, 3))
-        ]
-        if self.executable:
-            kinds = ["spatial" if k in ("opaque", "scan") else k for k in kinds]
-        loops: list[tuple[Var, int]] = []
-        axes: list[tuple[IterVar, Expr]] = []
-        predicate: Expr | None = None
-        bounds: list[tuple[Var, int, int]] = []
-        for kind in kinds:
-            size = self.pick((4, 3, 8, 5, 2, 1))
-            axis = Var(self.name(f"v{'ijkl'[len(axes)]}"))
-            low = 0
-            form = self.number(0, 5)
-            if form <= 2:
-                v = Var(self.name("i"))
-                loops.append((v, size))
-                value: Expr = v
-            elif form == 3:
-                outer, inner = Var(self.name("i_0")), Var(self.name("i_1"))
-                factor = self.pick((2, 4, 3))
-                loops += [(outer, -(-size // factor)), (inner, factor)]
-                value = Add(Mul(outer, const_int(factor)), inner)
-                if size % factor:
-                    guard = LT(value, const_int(size))
-                    predicate = guard if predicate is None else And(predicate, guard)
-            elif form == 4:
-                v = Var(self.name("i"))
-                loops.append((v, size))
-                value = Sub(const_int(size - 1), v)
-            else:
-                v = Var(self.name("i"))
-                loops.append((v, size))
-                low = self.number(0, 2)
-                value = Add(v, const_int(low)) if low else FloorDiv(v, const_int(1))
-            domain = Range(const_int(low), const_int(size))
-            axes.append((IterVar(axis, domain, kind), value))
-            bounds.append((axis, low, low + size - 1))
-        order = self.draw(self.st.permutations(range(len(loops))))
-        body = self.block(
-            axes, bounds, TRUE if predicate is None else predicate, any(k == "reduce" for k in kinds)
-        )
-        made: Stmt = body
-        for i in reversed(order):
-            v, size = loops[i]
-            made = For(v, const_int(0), const_int(size), "serial", made)
-            self.scope.names.discard(v.name)
-        return made
-
-    def block(
-        self,
-        axes: list[tuple[IterVar, Expr]],
-        bounds: list[tuple[Var, int, int]],
-        predicate: Expr,
-        reduces: bool,
-    ) -> Stmt:
-        outer_ints = self.scope.ints
-        outer_values = self.scope.values
-        # Loop variables around a block are not seen inside it.
-        self.scope.ints = [*bounds, *[e for e in outer_ints if e[0] not in self.loop_vars]]
-        self.scope.values = [v for v in outer_values if not v.exact or v.name.startswith("s")]
-        inner: list[Buffer] = []
-        if self.chance(15):
-            inner.append(self.declare(self.buffer("L", scope=self.where())))
-        targets = [b for b in self.scope.buffers if b not in self.inputs and b not in inner and has_cells(b)]
-        init: Stmt | None = None
-        if self.independent and any(a.kind == "spatial" for a, _ in axes):
-            body, init = self.own_cell(axes, targets, reduces)
-        elif targets and reduces and self.chance(80):
-            body, init = self.reduction(self.pick(targets), axes)
-        else:
-            body = self.statement() if self.fuel > 0 and self.chance(40) else self.store()
-        fill = [self.filled(b) for b in inner] if self.executable else []
-        body = seq(*fill, body)
-        for b in inner:
-            self.scope.buffers.remove(b)
-        reads, writes = self.regions(body, init)
-        self.blocks += 1
-        annotations = self.annotations() if self.chance(15) else {}
-        label = BlockLabel(self.pick(("B", "C", "update", "a block", "for", f"b{self.blocks}")))
-        block = Block(
-            label, tuple([a for a, _ in axes]), reads, writes, body, init, tuple(inner), (), annotations
-        )
-        for b in inner:
-            self.scope.names.discard(b.name)
-        for axis, _ in axes:
-            self.scope.names.discard(axis.var.name)
-        self.scope.ints, self.scope.values = outer_ints, outer_values
-        return BlockRealize(tuple([v for _, v in axes]), predicate, block)
-
-    def reduction(self, b: Buffer, axes: list[tuple[IterVar, Expr]]) -> tuple[Stmt, Stmt]:
-        """An update of a cell that the spatial axes name, and its init."""
-        spatial = [a for a, _ in axes if a.kind == "spatial"]
-        indices: list[Expr] = []
-        for d, n in enumerate(b.shape):
-            size = n.value if isinstance(n, IntImm) else 3
-            if d < len(spatial):
-                indices.append(spatial[d].var % size)
-            else:
-                indices.append(const_int(self.number(0, size - 1)))
-        cell = tuple(indices)
-        start = BufferStore(b, self.constant(b.dtype), cell)
-        old = BufferLoad(b, cell)
-        new = self.expr(b.dtype, 2)
-        if b.dtype == "bool":
-            return BufferStore(b, And(old, new), cell), start
-        return BufferStore(b, Add(old, new), cell), start
-
-    def own_cell(
-        self, axes: list[tuple[IterVar, Expr]], targets: list[Buffer], reduces: bool
-    ) -> tuple[Stmt, Stmt | None]:
-        """What each instance does to a cell of its own, from buffers that the block does not write."""
-        own = [a for a, _ in axes if a.kind == "spatial"]
-        for b in targets:
-            sizes = [n.value if isinstance(n, IntImm) else 3 for n in b.shape]
-            tops = [a.dom.min.value + a.dom.extent.value for a in own]  # type: ignore[union-attr]
-            if len(sizes) >= len(own) and all(t <= n for t, n in zip(tops, sizes, strict=False)):
-                rest = [const_int(self.number(0, n - 1)) for n in sizes[len(own) :]]
-                cell: tuple[Expr, ...] = (*[a.var for a in own], *rest)
-                self.only = {other for other in self.scope.buffers if other.data is not b.data}
-                value = self.expr(b.dtype, self.number(1, 3))
-                self.only = None
-                if not reduces:
-                    return BufferStore(b, value, cell), None
-                old = BufferLoad(b, cell)
-                new = And(old, value) if b.dtype == "bool" else Add(old, value)
-                return BufferStore(b, new, cell), BufferStore(b, self.constant(b.dtype), cell)
-        return Evaluate(const_int(0)), None
-
-    def regions(
-        self, body: Stmt, init: Stmt | None, views: tuple[MatchBufferRegion, ...] = ()
-    ) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]:
-        reads: dict[Buffer, BufferRegion] = {}
-        writes: dict[Buffer, BufferRegion] = {}
-        visible = set(self.scope.buffers)
-        nodes = [*walk(body), *(walk(init) if init is not None else ())]
-        # A view that is made inside stands for the buffer whose memory it shows.
-        shown = {m.buffer.data: m.source.buffer.data for m in nodes if isinstance(m, MatchBufferRegion)}
-        shown |= {m.buffer.data: m.source.buffer.data for m in views}
-        owners = {b.data: b for b in reversed(self.scope.buffers)}
-        for n in nodes:
-            if isinstance(n, (BufferLoad, BufferStore)):
-                data = n.buffer.data
-                while data in shown:
-                    data = shown[data]
-                b = n.buffer if n.buffer in visible else owners.get(data)
-                if b is not None:
-                    to = writes if isinstance(n, BufferStore) else reads
-                    to.setdefault(b, full_region(b))
-        if not self.executable and self.scope.buffers and self.chance(30):
-            b = self.pick(self.scope.buffers)
-            reads[b] = self.region(b)
-        return tuple(reads.values()), tuple(writes.values())
-
-    def region(self, b: Buffer) -> BufferRegion:
-        if self.chance(50):
-            return point(b, tuple([self.index(n) for n in b.shape]))
-        ranges = []
-        for n in b.shape:
-            size = n.value if isinstance(n, IntImm) else 3
-            extent = self.number(1, size)
-            ranges.append(Range(self.within(size - extent + 1, n.dtype), const_int(extent)))
-        return BufferRegion(b, tuple(ranges))
-
-    def opaque_block(self) -> Stmt:
-        """A block without axes."""
-        body = self.statement()
-        reads, writes = self.regions(body, None)
-        label = BlockLabel(self.pick(("opaque", "x y", "T")))
-        annotations = self.annotations() if self.chance(20) else {}
-        return BlockRealize((), TRUE, Block(label, (), reads, writes, body, annotations=annotations))
-
-    def matched(self) -> Stmt:
-        """A block with a view of a region."""
-        bases = [b for b in self.scope.buffers if b.shape and not b.strides]
-        if not bases:
-            return self.store()
-        base = self.pick(bases)
-        source = BufferRegion(base, tuple([Range(const_int(0), n) for n in base.shape]))
-        strides: tuple[Expr, ...] = ()
-        own: list[str] = []
-        if self.chance(50):
-            own = [self.fresh(f"s{d}") for d in range(len(base.shape))]
-            strides = tuple([Var(n) for n in own])
-        view = make_buffer(
-            self.fresh(f"{base.name}_view"), base.shape, base.dtype, scope=base.scope, strides=strides,
-            offset_factor=self.pick((0, 1) if self.executable else (0, 1, 16)),
-        )  # fmt: skip
-        self.declare(view)
-        body = self.statement()
-        self.scope.buffers.remove(view)
-        views = (MatchBufferRegion(view, source),)
-        reads, writes = self.regions(body, None, views)
-        for n in (*own, view.name):
-            self.scope.names.discard(n)
-        block = Block(BlockLabel("matched"), (), reads, writes, body, match_buffers=views)
-        return BlockRealize((), TRUE, block)
 
 
 def programs(
