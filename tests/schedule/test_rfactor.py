@@ -749,6 +749,29 @@ def test_refusals() -> None:
     refused(sch, "not-serial", sch.get_loops("O")[1])
 
 
+def test_a_condition_on_spatial_loops_that_is_not_understood() -> None:
+    f = ts.parse("""
+from tirscript.script import tir as T
+
+@T.prim_func
+def f(A: T.Buffer((5, 8, 3), "int32"), O: T.Buffer((5,), "int32")):
+    for i, k, l in T.grid(5, 8, 3):
+        with T.block("O"):
+            vi, vk, vl = T.axis.remap("SRR", [i, k, l])
+            T.where(i < k // 2)
+            with T.init():
+                O[vi] = 4
+            O[vi] = O[vi] + A[vi, vk, vl]
+""")
+    sch = Schedule(f)
+    e = refused(sch, "unclear-condition", sch.get_loops("O")[2])
+    assert "i < k // 2 decides which instances" in str(e)
+    a = rng(5, 8, 3, dtype="int32")
+    want = run(f, a, np.full(5, -7, "int32"))
+    sch.rfactor(sch.get_loops("O")[1], 0)
+    np.testing.assert_array_equal(run(sch.mod, a, np.full(5, -7, "int32")), want)
+
+
 def program(body: str, loops: str = "i, k in T.grid(4, 6)", extra: str = "") -> Any:
     return ts.parse(
         f"""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tirscript.analysis.access import conjuncts
+from tirscript.analysis.access import conjuncts, infer_regions
 from tirscript.analysis.reducer import Reduction
 from tirscript.analysis.region import Axis, evaluate, nonnegative
 from tirscript.arith.analyzer import Analyzer
@@ -39,7 +40,7 @@ from tirscript.ir.stmt import (
     Stmt,
     seq,
 )
-from tirscript.ir.visitor import buffer_exprs, free_vars, substitute, walk
+from tirscript.ir.visitor import buffer_exprs, free_vars, fresh_copy, substitute, walk
 
 from .caching import scope_of
 from .cells import form_of
@@ -50,11 +51,17 @@ from .refs import BlockRV, StmtSRef, block_token
 from .rewriting import put
 from .state import ScheduleState
 
+# The conditions of the partial results; those of them that hold for the combination too; and what else says
+# that a partial result was made, None where that cannot be said and all of them have to start ahead.
+Guards = tuple[Sequence[Expr], Sequence[Expr], Sequence[Expr] | None]
+
 
 class Factoring:
     """A loop and the nest that it stands in, the block's reductions, and how they are factored."""
 
-    __slots__ = ("axis", "chain", "dropped", "place", "realize", "reductions", "size", "starts", "top")
+    __slots__ = (
+        "axis", "chain", "dropped", "guards", "place", "realize", "reductions", "size", "starts", "top",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -77,6 +84,7 @@ class Factoring:
         self.starts = starts  # what the partial results start from
         self.axis = axis
         self.size = size  # the extent of the new dimension
+        self.guards: Guards = ((), (), ())
 
 
 def upper_bound(top: StmtSRef, place: StmtSRef) -> Expr | None:
@@ -139,6 +147,9 @@ class _Axis:
         return self.iv.var if _is_zero(self.iv.dom.min) else Sub(self.iv.var, self.iv.dom.min)
 
 
+_LEAVES = frozenset({Var, IntImm})
+
+
 def _is_zero(e: Any) -> bool:
     return type(e) is IntImm and e.value == 0
 
@@ -148,31 +159,45 @@ def write(state: ScheduleState, plan: Factoring) -> BlockRV:
     top, realize = plan.top, plan.realize
     b = realize.block
     home = top.home
-    label = block_token(b.label)
     taken = names_around(top)
     for f in plan.chain:
         taken.add(f.loop_var.name)
     made = _Nests(plan, taken)
     blocks = {p.node.block.name for t, p in home.index.items() if type(t) is BlockLabel}
     rf_label = BlockLabel(free_name(f"{b.name}_rf", blocks))
-    guards, shared, found = _guards(plan)
+    guards, shared, found = plan.guards
     parts: list[Stmt | None] = [None]
     if found is None:
         parts[0] = made.start_nest(BlockLabel(free_name(f"{b.name}_rf_init", blocks)), shared)
     parts.append(made.partial_nest(rf_label, guards, found is not None))
     parts.append(made.combining_nest(b.label, shared if found is None else [*shared, *found]))
-    scope_token = block_token(scope_of(top).node.block.label)
-    state.replace(top, seq(*parts), tuple([f.loop_var for f in plan.dropped]))
-    assert label in home.index
-    scope = home.index[scope_token]
+    gone = tuple([f.loop_var for f in plan.dropped])
+    scope = scope_of(top)
+    body = _spliced(scope, top, parts)
+    if body is None:
+        token = block_token(scope.node.block.label)
+        state.replace(top, seq(*parts), gone)
+        scope, gone = home.index[token], ()
+        body = scope.node.block.body
     r: BlockRealize = scope.node
     block = r.block
     new = Block(
-        block.label, block.iter_vars, block.reads, block.writes, block.body, block.init,
+        block.label, block.iter_vars, block.reads, block.writes, body, block.init,
         (*block.alloc_buffers, *made.partial.values()), block.match_buffers, block.annotations, block.span,
     )  # fmt: skip
-    state.replace(scope, BlockRealize(r.iter_values, r.predicate, new, r.span))
+    state.replace(scope, BlockRealize(r.iter_values, r.predicate, new, r.span), gone)
     return BlockRV(rf_label, home.name)
+
+
+def _spliced(scope: StmtSRef, top: StmtSRef, parts: list[Stmt | None]) -> Stmt | None:
+    """The body of the scope with the nests in the place of the old one, where that stands directly in it."""
+    body = scope.node.block.body
+    if body is top.node:
+        return seq(*parts)
+    if type(body) is SeqStmt and body.seq[top.seq_index] is top.node:
+        n = top.seq_index
+        return SeqStmt((*body.seq[:n], *[p for p in parts if p is not None], *body.seq[n + 1 :]), body.span)
+    return None
 
 
 class _Nests:
@@ -214,7 +239,7 @@ class _Nests:
 
     # ---- partial results
 
-    def partial_nest(self, label: BlockLabel, guards: list[Expr], with_init: bool) -> Stmt:
+    def partial_nest(self, label: BlockLabel, guards: Sequence[Expr], with_init: bool) -> Stmt:
         """The nest that computes the partial results."""
         plan, b = self.plan, self.plan.realize.block
         fresh: dict[Var, Expr] = {}
@@ -223,16 +248,8 @@ class _Nests:
             fresh[v] = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
         axes, values, inside, index = self.partial_axes(fresh)
         body = self.moved(b.body, inside, index, self.renamed_lets(b.body))
-        cells = {
-            x: self.at(x, tuple([put(i, inside) for i in cell]), index) for x, cell in self.cells.items()
-        }
-        reads = [
-            BufferRegion(r.buffer, tuple([_range(x, inside) for x in r.region]), r.span)
-            if not any(type(e) is not IntImm and free_vars(e) & inside.keys() for e in buffer_exprs(r.buffer))
-            else substitute(r, inside)
-            for r in b.reads
-            if r.buffer not in self.cells
-        ]
+        cells = {x: self.at(x, cell, index) for x, cell in self.cells.items()}
+        reads = [r if not inside else _moved(r, inside) for r in b.reads if r.buffer not in self.cells]
         writes = tuple([point(self.partial[x], cells[x]) for x in self.order])
         init: Stmt | None = None
         if with_init:
@@ -254,13 +271,21 @@ class _Nests:
         taken = set(self.axis_names)
         s: For = plan.place.node
         own = _Axis(s, "spatial", taken)
+        if s.step is None:
+            # An axis that was the loop and has the right name lives on.
+            for iv, value in zip(b.iter_vars, plan.realize.iter_values, strict=True):
+                if value is s.loop_var and iv.var.name == own.iv.var.name:
+                    own.inner = iv.var
+                    own.iv = IterVar(iv.var, own.iv.dom, "spatial", "", iv.span)
+                    break
         known = {s.loop_var: own}
         kept: list[Any] = [own]
         inside: dict[Var, Expr] = {}
         loops = {f.loop_var: f for f in plan.chain}
         for iv, value in zip(b.iter_vars, plan.realize.iter_values, strict=True):
             if value is s.loop_var:
-                inside[iv.var] = own.inner
+                if iv.var is not own.iv.var:
+                    inside[iv.var] = own.inner
             elif iv.kind == "reduce" and type(value) is not Var and s.loop_var in free_vars(value):
                 for v in walk(value):
                     if type(v) is Var and v in loops and v not in known:
@@ -268,10 +293,7 @@ class _Nests:
                         kept.append(axis)
                 inside[iv.var] = put(value, {v: a.inner for v, a in known.items()})
             else:
-                v = iv.var
-                new = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
-                inside[v] = new
-                kept.append((IterVar(new, iv.dom, iv.kind, iv.thread_tag, iv.span), value))
+                kept.append((iv, value))
         axes, values = [], []
         for k in kept:
             iv, value = (k.iv, k.value) if type(k) is _Axis else k
@@ -311,10 +333,16 @@ class _Nests:
             if t is BufferLoad or t is BufferStore:
                 x = n.buffer
                 if x in cells:
-                    where = self.at(x, tuple([f(i) for i in n.indices]), index)
+                    where = self.at(x, cells[x], index)
                     if t is BufferLoad:
                         return BufferLoad(partial[x], where, None, n.span)
                     return BufferStore(partial[x], f(n.value), where, None, n.span)
+                if t is BufferLoad and not values:
+                    return (
+                        n
+                        if all(type(i) is Var or type(i) is IntImm for i in n.indices)
+                        else n.map_children(f)
+                    )
             if t is LetStmt and n.var in lets:
                 return LetStmt(lets[n.var], f(n.value), f(n.body), n.span)
             return n.map_children(f)
@@ -323,43 +351,53 @@ class _Nests:
 
     # ---- their combination
 
-    def combining_nest(self, label: BlockLabel, guards: list[Expr]) -> Stmt:
+    def combining_nest(self, label: BlockLabel, guards: Sequence[Expr]) -> Stmt:
         """The nest that combines the partial results; the old block's loops and axes live on in it."""
         plan, realize = self.plan, self.plan.realize
         b = realize.block
         own = _Axis(plan.place.node, "reduce", set(self.axis_names))
-        spatial = [
-            (iv, v) for iv, v in zip(b.iter_vars, realize.iter_values, strict=True) if iv.kind != "reduce"
-        ]
+        again: dict[Var, Expr] = {}
+        axes, values = [own.iv], [own.value]
+        for iv, value in zip(b.iter_vars, realize.iter_values, strict=True):
+            if iv.kind != "reduce":
+                v = iv.var
+                again[v] = new = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
+                axes.append(IterVar(new, iv.dom, iv.kind, iv.thread_tag, iv.span))
+                values.append(value)
         index = own.index()
-        cells = {x: self.at(x, cell, index) for x, cell in self.cells.items()}
+        plain = {
+            x: tuple([again[i] if i in again else put(i, again) for i in cell])
+            for x, cell in self.cells.items()
+        }
+        cells = {x: self.at(x, cell, index) for x, cell in plain.items()}
         results: dict[Buffer, Expr] = {}
         for r in plan.reductions:
-            olds = [BufferLoad(x, i) for x, i in zip(r.buffers, r.indices, strict=True)]
+            olds = [BufferLoad(x, plain[x]) for x in r.buffers]
             news = [BufferLoad(self.partial[x], cells[x]) for x in r.buffers]
             results.update(zip(r.buffers, r.combiner.apply(olds, news), strict=True))
         if len(results) == 1:
             (x,) = self.order
-            body: Stmt = BufferStore(x, results[x], self.cells[x])
+            body: Stmt = BufferStore(x, results[x], plain[x])
         else:
             lets = {x: Var(f"v_{x.name}", x.dtype, False) for x in self.order}
-            body = seq(*[BufferStore(x, lets[x], self.cells[x]) for x in self.order])
+            body = seq(*[BufferStore(x, lets[x], plain[x]) for x in self.order])
             for x in reversed(self.order):
                 body = LetStmt(lets[x], results[x], body)
-        reads = [point(self.partial[x], cells[x]) for x in self.order]
-        writes = [point(x, self.cells[x]) for x in self.order]
-        axes = (own.iv, *[iv for iv, _ in spatial])
         assert b.init is not None
-        if not _plain_init(b.init, self.cells):
-            from tirscript.analysis.access import infer_regions
+        if _plain_init(b.init, self.cells):
+            given: Any = b.init.seq if type(b.init) is SeqStmt else (b.init,)
+            init = seq(*[BufferStore(x.buffer, x.value, plain[x.buffer], None, x.span) for x in given])
+            reads = tuple([point(self.partial[x], cells[x]) for x in self.order])
+            writes = tuple([point(x, plain[x]) for x in self.order])
+        else:
+            init = substitute(fresh_copy(b.init), again)
+            reads, writes = infer_regions(axes, body, init, b.alloc_buffers)
+        block = Block(label, tuple(axes), reads, writes, body, init, (), (), b.annotations, b.span)
+        return self.nest(
+            self.kept(), None, BlockRealize(tuple(values), _all(guards, None), block, realize.span)
+        )
 
-            found = infer_regions(axes, body, b.init, b.alloc_buffers)
-            reads, writes = list(found[0]), list(found[1])
-        block = Block(label, axes, tuple(reads), tuple(writes), body, b.init, (), (), b.annotations, b.span)
-        values = (own.value, *[v for _, v in spatial])
-        return self.nest(self.kept(), None, BlockRealize(values, _all(guards, None), block, realize.span))
-
-    def start_nest(self, label: BlockLabel, guards: list[Expr]) -> Stmt:
+    def start_nest(self, label: BlockLabel, guards: Sequence[Expr]) -> Stmt:
         """A nest that lets all partial results start, for a block whose own init might not reach them all."""
         plan, realize = self.plan, self.plan.realize
         fresh: dict[Var, Expr] = {}
@@ -427,6 +465,12 @@ def _order(b: Block, cells: dict[Buffer, Any]) -> list[Buffer]:
     return list(found)
 
 
+def _moved(r: BufferRegion, inside: dict[Var, Expr]) -> BufferRegion:
+    if any(type(e) is not IntImm and free_vars(e) & inside.keys() for e in buffer_exprs(r.buffer)):
+        return substitute(r, inside)
+    return BufferRegion(r.buffer, tuple([_range(x, inside) for x in r.region]), r.span)
+
+
 def _range(x: Range, inside: dict[Var, Expr]) -> Range:
     low, extent = put(x.min, inside), put(x.extent, inside)
     return x if low is x.min and extent is x.extent else Range(low, extent)
@@ -449,7 +493,7 @@ def _same_cell(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
     return all(i is j or key_of(i) == key_of(j) for i, j in zip(a, b, strict=True))
 
 
-def _all(guards: list[Expr], fresh: dict[Var, Expr] | None) -> Expr:
+def _all(guards: Sequence[Expr], fresh: dict[Var, Expr] | None) -> Expr:
     out: Expr = TRUE
     for g in guards:
         new = g if fresh is None else put(g, fresh)
@@ -460,15 +504,15 @@ def _all(guards: list[Expr], fresh: dict[Var, Expr] | None) -> Expr:
 # ---- conditions
 
 
-def _guards(plan: Factoring) -> tuple[list[Expr], list[Expr], list[Expr] | None]:
-    """The conditions of the partial results; those of them that hold for the combination too; and what else
-    says that a partial result was made.  None there: that cannot be said."""
+def find_guards(plan: Factoring) -> Expr | None:
+    """Fill in the conditions of the nests.  A condition is returned that decides, together with spatial
+    loops, which instances there are, in a way that does not say it without the loops that go."""
     realize = plan.realize
-    guards = conjuncts(realize.predicate) if realize.predicate is not TRUE else []
-    domains = _domains(plan, guards)
-    if not guards and not domains:
-        return guards, [], []
-    every = [*guards, *domains]
+    given = conjuncts(realize.predicate) if realize.predicate is not TRUE else []
+    domains = _domains(plan, given)
+    if not given and not domains:
+        return None
+    every = [*given, *domains]
     gone = {f.loop_var: f for f in plan.dropped}
     own = plan.place.node.loop_var
     spatial = {f.loop_var for f in plan.chain} - gone.keys() - {own}
@@ -480,9 +524,11 @@ def _guards(plan: Factoring) -> tuple[list[Expr], list[Expr], list[Expr] | None]
             shared.append(g)
         elif own in used or not used.isdisjoint(spatial):
             mixed.append(g)
-    if not mixed:
-        return every, shared, []
-    return every, shared, _projected(plan, mixed, gone, spatial)
+    found = _projected(plan, mixed, gone, spatial) if mixed else []
+    plan.guards = (every, shared, found)
+    if found is None:
+        return next((g for g in mixed if not free_vars(g).isdisjoint(spatial)), None)
+    return None
 
 
 def _projected(
@@ -617,4 +663,4 @@ def _alike(a: Any, b: Any) -> bool:
     return bool(key_of(a) == key_of(b))
 
 
-__all__ = ["Factoring", "upper_bound", "write"]
+__all__ = ["Factoring", "find_guards", "upper_bound", "write"]

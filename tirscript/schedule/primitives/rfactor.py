@@ -28,6 +28,7 @@ Requirements:
   * instances with different spatial axes update different cells (``shared-cell``), and nothing that the block
     reads may be the memory of what it updates (``aliased-read``)
   * the extent of the loop is known, or bounded, in front of the nest (``dependent-extent``)
+  * which spatial instances there are can be said without the other reduction loops (``unclear-condition``)
   * ``factor_axis`` is an integer from ``-ndim - 1`` to ``ndim`` (``bad-factor-axis``,
     ``factor-axis-out-of-range``)
 
@@ -61,7 +62,7 @@ from tirscript.ir.stmt import BlockRealize, BufferStore, For, SeqStmt
 from tirscript.ir.visitor import free_vars, walk
 
 from ..errors import BadArgument, BadValue, Refusal, a_kind, describe
-from ..factoring import Factoring, upper_bound, write
+from ..factoring import Factoring, find_guards, upper_bound, write
 from ..init_motion import repeating_loop
 from ..legality import aliased_params, axes_apart
 from ..refs import BlockRV, StmtSRef
@@ -180,6 +181,14 @@ class DependentExtent(Refusal):
     template = "loop `{loop}` cannot be factored: the extent of `{inner}` depends on `{outer}`"
 
 
+class UnclearCondition(Refusal):
+    code = "unclear-condition"
+    template = (
+        "loop `{loop}` cannot be factored: {condition} decides which instances of block {block} there are, "
+        "and what it says without the other reduction loops is not known"
+    )
+
+
 class BadFactorAxis(BadArgument):
     code = "bad-factor-axis"
     template = "`factor_axis` of rfactor must be an integer, {given} was given"
@@ -237,7 +246,11 @@ def check(state: ScheduleState, loop: Any, factor_axis: Any) -> Factoring:
     if state.enable_check:
         _check_instances(place, realize, chain, reduce)
         _check_memory(place, realize, buffers)
-    return Factoring(place, top, realize, chain, dropped, found, starts, axis, size)
+    plan = Factoring(place, top, realize, chain, dropped, found, starts, axis, size)
+    unclear = find_guards(plan)
+    if unclear is not None:
+        raise UnclearCondition(place.home, at=at, loop=s, block=realize, condition=unclear)
+    return plan
 
 
 def _nest(place: StmtSRef) -> tuple[BlockRealize, list[For], StmtSRef]:
