@@ -89,6 +89,50 @@ def test_symbolic_ranges() -> None:
     assert can_prove((n + 3) // 4 * 4 >= n)
 
 
+def test_quotients_of_ordered_numbers_are_ordered() -> None:
+    cx = within(i=n)
+    for c in (2, 3, 7):
+        assert cx.can_prove(i // c <= (n - 1) // c)
+        assert cx.can_prove(i // c < (n + c - 1) // c)
+        assert not cx.can_prove(i // c < n // c)
+
+
+def test_digits_are_one_however_they_are_written() -> None:
+    cx = within(i=1000, j=16)
+    for e in (i, i + 9, i * 2 + j, i * 3 - j - 5):
+        for c, d in ((4, 4), (2, 3), (3, 8)):
+            assert cx.can_prove_equal(e % (c * d) // c, e // c % d)
+            assert not cx.can_prove_equal(e % (c * d) // c, e // c % (d + 1))
+            assert cx.can_prove_equal(e // c * c + e % c, e)
+            assert cx.can_prove_equal(e // (c * d) * (c * d) + e // c % d * c + e % c, e)
+    # A smaller bound is found in the other form: 16 * x // 3 is 0, 5, 10, 16, 21.
+    x5 = within(x=5)
+    assert x5.can_prove(x * 16 // 3 % 16 <= 10) and not x5.can_prove(x * 16 // 3 % 16 <= 9)
+
+
+def test_parts_of_a_number_are_joined() -> None:
+    assert gives(i // 4 * 4 + i % 4, i)
+    assert gives(i // 12 % 3 * 12 + i % 12, i % 36)
+    assert gives(i % 36 // 12 * 12 + i % 12 // 4 * 4 + i % 4, i % 36)
+    assert gives(i // 32 * 32 + i // 8 % 4 * 8 + i % 8, i)
+    assert gives(i // 32 * 64 + i // 8 % 4 * 16 + j, i // 8 * 16 + j)
+    # Where the coefficients were reduced on one side.
+    assert gives(i * 16 // 3 * 3 + i * 16 % 3, i * 16)
+    assert gives((i * 16 + j) // 3 * 6 + (i * 16 + j) % 3 * 2, i * 32 + j * 2)
+    # Not these.
+    for e in (i // 4 * 4 + j % 4, i // 4 * 8 + i % 4, i // 12 % 3 * 12 + i % 6, i // 4 * 4 + i % 2):
+        assert simplify(e) is e
+
+
+def test_coefficients_of_remainders_are_small() -> None:
+    assert gives((i * -2 + j) % 3, (i + j) % 3)
+    assert gives((i * 17 - j) % 8, (i - j) % 8)
+    assert gives((i * 16 + j * 8) % 12, (i + j * 2) % 3 * 4)
+    assert simplify((i - j) % 64) is not None
+    e = (i * 32 - j) % 64
+    assert simplify(e) is e
+
+
 def test_constraints_hold_inside_only() -> None:
     cx = within(i=8)
     with cx.constraint(ops.logical_and(i >= 2, i < 5)):

@@ -86,7 +86,8 @@ class _Search:
                 if k % c == 0:
                     rest = lin.plus(fact, -(k // c))
                 else:
-                    rest = lin.scale(abs(c)).plus(fact, -abs(k))
+                    # Of a multiple of |c| it is enough that it is larger than -|c|.
+                    rest = lin.scale(abs(c)).shift(abs(c) - 1).plus(fact, -abs(k))
                 if len(rest.terms) > len(lin.terms) + 2:
                     continue
                 if self.prove(rest, depth - 1):

@@ -10,6 +10,7 @@ from tirscript.ir.expr import EQ, FALSE, GE, GT, LE, LT, NE, TRUE, Expr, Var
 from ..bounds import range_of_linear
 from ..linear import AtomKey, Linear
 from ..modular import modular_of_linear
+from . import digits
 
 if TYPE_CHECKING:
     from ..analyzer import Analyzer
@@ -19,10 +20,20 @@ def decide(cx: Analyzer, kind: type, d: Linear) -> bool | None:
     """Whether ``0 kind d`` holds; None where it is not known."""
     if kind is EQ or kind is NE:
         equal = _equal(cx, d)
+        if equal is None and (again := digits.normal(cx, d)) is not None:
+            equal = _equal(cx, again)
         return equal if kind is EQ or equal is None else not equal
     if kind is GT or kind is GE:
         known = decide(cx, LE if kind is GT else LT, d)
         return None if known is None else not known
+    known = _ordered(cx, kind, d)
+    if known is None and (again := digits.normal(cx, d)) is not None:
+        known = _ordered(cx, kind, again)
+    return known
+
+
+def _ordered(cx: Analyzer, kind: type, d: Linear) -> bool | None:
+    """Whether ``0 < d``, or ``0 <= d``."""
     # 0 < d: d - 1 >= 0; 0 <= d: d >= 0
     form = d.shift(-1) if kind is LT else d
     low, high = range_of_linear(cx, form)

@@ -7,7 +7,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from tirscript.ir.dtype import bounds as dtype_bounds
-from tirscript.ir.expr import FloorDiv, FloorMod, const_int
+from tirscript.ir.expr import FloorDiv, FloorMod
 
 from ..bounds import range_of_linear
 from ..linear import Atom, AtomKey, Linear, factors, make_atom, multiply
@@ -74,6 +74,11 @@ def small(cx: Analyzer, a: Linear, c: int, dtype: str) -> Linear:
                 return by_constant(cx, inside.shift(a.const * d.const), d.const * c, dtype)
     # A difference: quotients of a larger one, n * x - 1 and the like, are found by the bounds of the rest.
     return atom(a, Linear({}, c), dtype)
+
+
+def residue(k: int, c: int) -> int:
+    """A small number congruent to ``k`` modulo ``c``: -1, -2 and 3 stay modulo 4, -3 is 1."""
+    return k if -c <= 2 * k < 2 * c else k % c
 
 
 def divisors(a: Linear, c: int) -> list[int]:
@@ -183,13 +188,32 @@ def _partners(lin: Linear, mod: Atom, x: Linear) -> Iterator[tuple[Atom, Linear]
     c = mod[2]
     if type(c) is not int or c <= 0:
         return
-    # y // (d * c) * c + y // d % c == y // d
-    inside = mod[1]
-    if isinstance(inside, Atom) and inside[0] is FloorDiv and type(inside[2]) is int and inside[2] > 0:
-        d = inside[2] * c
-        if d <= dtype_bounds(e.dtype)[1]:
-            y = inside.expr.a  # type: ignore[attr-defined]
-            yield make_atom(FloorDiv, (inside[1], d), FloorDiv(y, const_int(d, e.dtype))), x
+    most = dtype_bounds(e.dtype)[1]
+    # (y + d * r) // (d * c) * c + (y // d + r) % c == y // d + r
+    for inner_atom, rest in _quotients(x):
+        y, d = inner_atom.parts()[0], inner_atom[2]
+        if y is not None and d * c <= most:
+            yield next(iter(atom(y + rest.scale(d), Linear({}, d * c), e.dtype).terms)), x  # type: ignore[misc]
+    for other in lin.terms:
+        # (x // c + r) % m * c + x % c == (x + c * r) % (c * m)
+        if (
+            isinstance(other, Atom)
+            and other[0] is FloorMod
+            and type(other[2]) is int
+            and 0 < other[2] * c <= most
+        ):
+            upper = other.parts()[0]
+            for q, rest in _quotients(upper) if upper is not None else ():
+                if q[1] == mod[1] and q[2] == c:
+                    yield other, _remainder(x + rest.scale(c), other[2] * c, e.dtype)
+    for div in lin.terms:
+        # y // c * c + x % c == y where x and y are congruent
+        if isinstance(div, Atom) and div[0] is FloorDiv and div[2] == c and div[1] != mod[1]:
+            whole = div.parts()[0]
+            if whole is not None:
+                d = whole - x
+                if d.const % c == 0 and not any(k % c for k in d.terms.values()):
+                    yield div, whole
     # (x % d) // c * c + x % c == x % d where c divides d
     for div in lin.terms:
         if isinstance(div, Atom) and div[0] is FloorDiv and div[2] == c:
@@ -197,3 +221,19 @@ def _partners(lin: Linear, mod: Atom, x: Linear) -> Iterator[tuple[Atom, Linear]
             if isinstance(inner, Atom) and inner[0] is FloorMod and inner[1] == mod[1]:
                 if type(inner[2]) is int and inner[2] % c == 0:
                     yield div, Linear({inner: 1})
+
+
+def _quotients(lin: Linear) -> list[tuple[Atom, Linear]]:
+    """The quotients by constants in a sum, each with the rest of the sum."""
+    return [
+        (q, lin.plus(Linear({q: 1}), -1))
+        for q, k in lin.terms.items()
+        if k == 1 and isinstance(q, Atom) and q[0] is FloorDiv and type(q[2]) is int and q[2] > 0
+    ]
+
+
+def _remainder(a: Linear, c: int, dtype: str) -> Linear:
+    """The atom ``a % c``."""
+    by = Linear({}, c)
+    made = make_atom(FloorMod, (a.key(), c), FloorMod(a.written(dtype), by.written(dtype)), (a, by))
+    return Linear({made: 1})

@@ -9,7 +9,7 @@ from tirscript.ir.expr import FloorMod
 from ..bounds import range_of_linear
 from ..linear import Atom, AtomKey, Linear, make_atom
 from ..modular import modular_of_linear
-from .div import divisors, split_terms, take_out
+from .div import divisors, residue, split_terms, take_out
 
 if TYPE_CHECKING:
     from ..analyzer import Analyzer
@@ -47,6 +47,12 @@ def by_constant(cx: Analyzer, a: Linear, c: int, dtype: str) -> Linear:
     low, high = range_of_linear(cx, rest)
     if low is not None and high is not None and low // c == high // c:
         return rest.shift(-(low // c) * c)
+    small = {x: residue(k, c) for x, k in terms.items()}
+    if small != terms:
+        rest = Linear(small, rest.const)
+        low, high = range_of_linear(cx, rest)
+        if low is not None and high is not None and low // c == high // c:
+            return rest.shift(-(low // c) * c)
     if cx.moduli:
         m, r = modular_of_linear(cx, rest)
         if m % c == 0:
