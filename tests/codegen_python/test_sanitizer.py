@@ -198,6 +198,20 @@ def f(A: T.Buffer((4,), "float32"), O: T.Buffer((6,), "float32")):
             vi = T.axis.spatial(6, i)
             O[vi] = T.if_then_else(vi >= 1 and vi < 5, A[vi - 1], T.float32(-1))
 """,
+    "no time step": """
+@T.prim_func
+def f(A: T.Buffer((8,), "int32"), n: T.int32):
+    for t in range(n - n):
+        for i in range(8):
+            with T.block("A"):
+                vi = T.axis.spatial(8, i)
+                A[vi] = A[vi] + 1
+    for i in range(8):
+        for t in range(n - n):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                A[vi] = A[vi] * 2
+""",
     "an early return": """
 @T.prim_func
 def f(A: T.Buffer((8,), "int32"), n: T.int32) -> T.int32:

@@ -39,6 +39,16 @@ class Blocks(Expressions):
     blocks: int
     size: Var | None  # the symbol of extents, where there is one
 
+    # Pointers of views of regions, with the pointers of what they are views of.
+    shown: dict[Var, Var]
+
+    def memory(self, b: Buffer) -> Var:
+        """The pointer of the memory in which a buffer lies."""
+        data = b.data
+        while data in self.shown:
+            data = self.shown[data]
+        return data
+
     def name(self, wanted: str) -> str:
         raise NotImplementedError
 
@@ -208,7 +218,9 @@ class Blocks(Expressions):
             if len(sizes) >= len(own) and all(_within(a, n) for a, n in zip(own, b.shape, strict=False)):
                 rest = [const_int(self.number(0, n - 1)) for n in sizes[len(own) :]]
                 cell: tuple[Expr, ...] = (*[a.var for a in own], *rest)
-                self.only = {other for other in self.scope.buffers if other.data is not b.data}
+                self.only = {
+                    other for other in self.scope.buffers if self.memory(other) is not self.memory(b)
+                }
                 value = self.expr(b.dtype, self.number(1, 3))
                 self.only = None
                 if not reduces:
@@ -278,6 +290,7 @@ class Blocks(Expressions):
             offset_factor=self.pick((0, 1) if self.executable else (0, 1, 16)),
         )  # fmt: skip
         self.declare(view)
+        self.shown[view.data] = base.data
         body = self.statement()
         self.scope.buffers.remove(view)
         views = (MatchBufferRegion(view, source),)

@@ -72,6 +72,7 @@ class Programs(Blocks):
         self.together: list[tuple[Var, int]] = []  # loops whose iterations run at once, with their extents
         self.inputs: set[Buffer] = set()
         self.size = None
+        self.shown = {}
         self.loop_vars: set[Var] = set()
         self.blocks = 0
         self.loop_depth = 0

@@ -247,18 +247,28 @@ class CheckedEmitter(Emitter):
 
     def expected(self, body: Stmt) -> None:
         """The blocks directly inside that certainly run for each point of their domains."""
-        stack: list[Any] = [body]
+        stack: list[tuple[Any, tuple[For, ...]]] = [(body, ())]
         while stack:
-            s = stack.pop()
+            s, loops = stack.pop()
             t = type(s)
             if t is BlockRealize:
-                if s.block.iter_vars and not conjuncts(s.predicate):
+                if s.block.iter_vars and not conjuncts(s.predicate) and self._reached(s, loops):
                     self._expect(s)
             elif t is For:
                 if not jumps(s):
-                    stack.append(s.body)
+                    stack.append((s.body, (*loops, s)))
             elif t not in (IfThenElse, While):
-                stack += [c for c in reversed(s.children()) if isinstance(c, Stmt)]
+                stack += [(c, loops) for c in reversed(s.children()) if isinstance(c, Stmt)]
+
+    def _reached(self, r: BlockRealize, loops: tuple[For, ...]) -> bool:
+        """Whether the loops around that no axis depends on, as those of time steps, certainly run."""
+        bound: set[Var] = set()
+        for v in r.iter_values:
+            bound |= self.plan.roots_of(v)
+        return all(
+            loop.loop_var in bound or (type(loop.extent) is IntImm and loop.extent.value > 0)
+            for loop in loops
+        )
 
     def _expect(self, r: BlockRealize) -> None:
         domains: list[ast.expr] = []
