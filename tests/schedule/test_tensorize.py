@@ -488,7 +488,7 @@ def test_code_that_does_not_compile() -> None:
             ("C[vi, vj] + A", "C[vi, vj] - A"),
             "the program computes C[vi, vj] - A[vi, vk] * B[vk, vj], the description",
         ),
-        (("B[vk, vj]", "B[vj, vk]"), "index vj of B is not z, index of B, from a fixed place on"),
+        (("B[vk, vj]", "B[vj, vk]"), "dimension 0 of B is indexed by vj, not by z and a fixed offset as B"),
         (("T.grid(8, 8, 8)", "T.grid(8, 4, 8)"), ""),
     ],
 )

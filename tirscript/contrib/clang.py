@@ -37,7 +37,8 @@ def create_llvm(
     """The text of an LLVM module with the functions of C or C++ code (or of files of it).
 
     ``cc`` is the compiler: clang if there is one, else ``c++``, ``g++``, ``cc`` or ``gcc``; ``options`` are
-    added to ``-O3``.  With ``output`` the text is written there, too, and its path is what is returned.
+    added to ``-O3``.  Code that says ``extern "C"``, and files of C++, are C++.  With ``output`` the text is
+    written there, too, and its path is what is returned.
     ``no-compiler``: there is none; ``compile-error``: it refuses the code.
 
     Source: TVM's ``contrib.clang.create_llvm``.
@@ -71,7 +72,7 @@ def _compiled(source: str, compiler: str, options: list[str]) -> str:
     is_file = "\n" not in source and Path(source).is_file()
     code = Path(source).read_text(encoding="utf-8") if is_file else source
     plus = is_file and Path(source).suffix not in (".c", ".h")
-    language = "c++" if plus or 'extern "C"' in code or "++" in Path(compiler).name else "c"
+    language = "c++" if plus or 'extern "C"' in code else "c"
     clang = "clang" in Path(compiler).name
     with tempfile.TemporaryDirectory(prefix="tirscript_") as folder:
         out = Path(folder, "out.ll" if clang else "out.s")

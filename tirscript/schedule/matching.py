@@ -309,11 +309,12 @@ class Matcher:
             j: Any = b.indices[n - lead] if n >= lead else None
             start = self._start(i, j, None if have is None else have.starts[n])
             if start is None:
-                shown = f"index {self._shown(i)} of {x.name}"
+                shown = f"dimension {n} of {x.name} is indexed by {self._shown(i)}"
                 what = (
-                    f"{shown} moves with the loops inside, and {y.name} has no such dimension" if j is None
-                    else f"{shown} is not {self._shown(j)}, index of {y.name}, from a fixed place on"
-                )  # fmt: skip
+                    f"{shown}, which moves with the loops inside, and {y.name} has no such dimension"
+                    if j is None
+                    else f"{shown}, not by {self._shown(j)} and a fixed offset as {y.name}"
+                )
                 _differ(what, _at(a, here), _at(b, there))
             starts.append(start)
         if have is None:

@@ -44,7 +44,7 @@ from tirscript.ir.visitor import fresh_copy, substitute
 from ..blocking import Blocking
 from ..blocking_build import axis_value, build
 from ..buffers import refuse_root
-from ..errors import BadArgument, BadValue, Refusal, _draw, _span_of, a_kind
+from ..errors import BadArgument, BadValue, Refusal, _draw, _span_of, a_kind, describe
 from ..matching import Differs, Matcher, Place
 from ..names import free_name, names_around, names_inside
 from ..prove import bind_around
@@ -176,7 +176,7 @@ def check(
         here = d.here.node if isinstance(d.here, StmtSRef) else d.here
         error = IntrinMismatch(
             place.home, at=[(place, None), (here, "here")] if here is not place.node else [(place, None)],
-            target=place.node, intrin=repr(tensor_intrin), what=d.what,
+            target=describe(place.node), intrin=repr(tensor_intrin), what=d.what,
         )  # fmt: skip
         error.there, error.desc = d.there, intrin.desc
         raise error from None
