@@ -6,6 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from .memory_steps import MEMORY_STEPS
+
 HEAD = """\
 from tirscript.script import tir as T
 
@@ -142,6 +144,7 @@ steps = st.lists(
                 "scope",
                 "align",
                 "undo",
+                *MEMORY_STEPS,
             ]
         ),
         st.integers(0, 10**6),

@@ -17,6 +17,7 @@ from tirscript.ir.visitor import substitute
 from tirscript.schedule import BlockRV, Schedule
 from tirscript.schedule.testing import verify_trace_roundtrip
 
+from .memory_steps import MEMORY_STEPS, memory_step
 from .strategies import programs, steps
 
 NO_REPLAY = True  # the tests replay what they make themselves
@@ -65,6 +66,9 @@ def attempt(sch: Schedule, step: tuple[str, int, int, int]) -> None:
     if name in ("cache_read", "cache_write"):
         regions = sch.get(block).reads if name == "cache_read" else sch.get(block).writes
         getattr(sch, name)(block, b % max(len(regions), 1), ["local", "shared"][n % 2])
+        return
+    if name in MEMORY_STEPS:
+        memory_step(sch, name, block, a, b, n)
         return
     if name == "axes":
         order = list(range(len(sch.get(block).iter_vars)))
