@@ -32,7 +32,21 @@ from typing import Any
 
 from tirscript.analysis.access import conjuncts, infer_regions, uses_declared
 from tirscript.arith.analyzer import Analyzer
-from tirscript.ir.expr import GE, TRUE, Add, Expr, IntImm, IterVar, Max, Min, Mul, Range, Sub, Var, const_int
+from tirscript.ir.expr import (
+    GE,
+    TRUE,
+    Add,
+    Expr,
+    IntImm,
+    IterVar,
+    Max,
+    Min,
+    Mul,
+    Range,
+    Sub,
+    Var,
+    const_int,
+)
 from tirscript.ir.ops import ceildiv
 from tirscript.ir.stmt import (
     NONE,
@@ -48,7 +62,9 @@ from tirscript.ir.stmt import (
 from tirscript.ir.visitor import free_vars, fresh_copy, walk
 
 from ..cells import form_of
+from ..constant_boxes import boxes_of
 from ..control import check_stays
+from ..copies import copied
 from ..errors import BadArgument, BadValue, Refusal
 from ..legality import outside_ranges
 from ..moves import with_regions
@@ -285,33 +301,47 @@ def rewrite(state: ScheduleState, plan: Plan) -> list[LoopRV]:
 
 def _wrapped(body: Stmt, name: str, s: For, like: Stmt | None = None) -> BlockRealize:
     """A block around a statement; its regions are those of ``like``, which does the same."""
-    reads, writes = infer_regions((), like or body)
+    found = boxes_of(like or body)
+    reads, writes = infer_regions((), like or body) if found is None else found
     return BlockRealize((), TRUE, Block(BlockLabel(name), (), reads, writes, body, span=s.span), s.span)
 
 
 def _part(plan: Plan, n: int, new: Var, part: str, blocks: set[str]) -> Stmt:
     """The n-th loop: a copy whose blocks, axes and loops are its own."""
     s: For = plan.place.node
-    cx = Analyzer()
-    bind_around(cx, plan.place)
-    begin, end = plan.cuts[n], plan.cuts[n + 1]
-    size = cx.simplify(Sub(end, begin))
-    low, extent, step = begin, size, s.step
-    if step is not None:
-        low = cx.simplify(Mul(begin, step))
-        last = n == len(plan.cuts) - 2
-        extent = cx.simplify(Sub(s.extent, low) if last else Mul(size, step))
-    low = cx.simplify(Add(s.min, low))
+    low, size, extent = _ends(plan, n)
+    step = s.step
     body: Stmt = s.body
     if n > 0 and plan.reduced:
         body = _without_init(body, plan.reduced)
     body = _narrowed(plan, body, low, extent)
-    body = _named(fresh_copy(body), part, blocks)
     value: Expr = new
     if not plan.keep_unit and type(size) is IntImm and size.value == 1:
         value = low
-    body = Rewriter({s.loop_var: value}).statement(body)
+    copy = copied(body, {s.loop_var: value}, part, blocks)
+    if copy is None:
+        body = Rewriter({s.loop_var: value}).statement(_named(fresh_copy(body), part, blocks))
+    else:
+        body = copy
     return For(new, low, extent, s.kind, body, "", NONE, step, s.span)
+
+
+def _ends(plan: Plan, n: int) -> tuple[Expr, Expr, Expr]:
+    """Where the n-th part starts, its number of iterations and the length of its range."""
+    s: For = plan.place.node
+    begin, end = plan.cuts[n], plan.cuts[n + 1]
+    if type(begin) is IntImm and type(end) is IntImm and type(s.min) is IntImm and s.step is None:
+        size = const_int(end.value - begin.value, end.dtype)
+        return const_int(s.min.value + begin.value, s.min.dtype), size, size
+    cx = Analyzer()
+    bind_around(cx, plan.place)
+    count = cx.simplify(Sub(end, begin))
+    low, extent = begin, count
+    if s.step is not None:
+        low = cx.simplify(Mul(begin, s.step))
+        last = n == len(plan.cuts) - 2
+        extent = cx.simplify(Sub(s.extent, low) if last else Mul(count, s.step))
+    return cx.simplify(Add(s.min, low)), count, extent
 
 
 def _without_init(root: Any, labels: set[BlockLabel]) -> Any:

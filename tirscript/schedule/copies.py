@@ -1,0 +1,85 @@
+"""Copies of statements with loops, axes and labels of their own, in the usual case in one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.ir.expr import TRUE, CommReducer, Expr, IterVar, Let, Var
+from tirscript.ir.node import memo_of
+from tirscript.ir.stmt import (
+    NONE,
+    Block,
+    BlockLabel,
+    BlockRealize,
+    BufferStore,
+    For,
+    IfThenElse,
+    SeqStmt,
+    Stmt,
+)
+from tirscript.ir.visitor import free_vars, substitute, walk
+
+from .names import free_name
+from .rewriting import put
+
+_SIMPLE = frozenset({BufferStore, SeqStmt, IfThenElse})
+
+
+def copied(root: Any, values: dict[Var, Expr], part: str, blocks: set[str]) -> Any:
+    """A copy over new variables of loops and blocks without definitions inside; None for anything else."""
+    t = type(root)
+    if t is For and not root.annotations:
+        v = root.loop_var
+        values[v] = new = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
+        body = copied(root.body, values, part, blocks)
+        if body is None:
+            return None
+        step = None if root.step is None else put(root.step, values)
+        low, extent = put(root.min, values), put(root.extent, values)
+        return For(new, low, extent, root.kind, body, root.thread, NONE, step, root.span)
+    if t is SeqStmt:
+        parts = [copied(c, values, part, blocks) for c in root.seq]
+        return None if any(p is None for p in parts) else SeqStmt(tuple(parts), root.span)
+    if t is not BlockRealize:
+        return None
+    b = root.block
+    if b.alloc_buffers or b.match_buffers or b.annotations or not _defines_nothing(b):
+        return None
+    axes: dict[Var, Expr] = {}
+    ivs = []
+    for iv in b.iter_vars:
+        if iv.dom is None or not free_vars(iv.dom).isdisjoint(values):
+            return None
+        v = iv.var
+        axes[v] = fresh = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
+        ivs.append(IterVar(fresh, iv.dom, iv.kind, iv.thread_tag, iv.span))
+    if not free_vars(b).isdisjoint(values):
+        return None
+    block = Block(
+        BlockLabel(free_name(f"{b.name}_{part}", blocks)), tuple(ivs),
+        tuple([substitute(r, axes) for r in b.reads]), tuple([substitute(r, axes) for r in b.writes]),
+        substitute(b.body, axes), None if b.init is None else substitute(b.init, axes), span=b.span,
+    )  # fmt: skip
+    return BlockRealize(
+        tuple([put(e, values) for e in root.iter_values]), put(root.predicate, values), block, root.span
+    )
+
+
+def _defines_nothing(b: Block) -> bool:
+    """Whether a block's init and body define nothing; memoised on the block."""
+    memo = memo_of(b)
+    found: bool | None = memo.get("defines_nothing")
+    if found is None:
+        found = memo["defines_nothing"] = _plain(b.body) and (b.init is None or _plain(b.init))
+    return found
+
+
+def _plain(s: Any) -> bool:
+    """Whether a statement defines nothing."""
+    if type(s) not in _SIMPLE:
+        return False
+    if type(s) is BufferStore:
+        return not any(type(n) is Let or type(n) is CommReducer for n in walk(s))
+    if any(type(n) is Let for n in walk(getattr(s, "condition", TRUE))):
+        return False
+    return all(_plain(c) for c in s.children() if isinstance(c, Stmt))
