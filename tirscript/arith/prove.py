@@ -65,7 +65,7 @@ class _Search:
         if self.failed.get(key, 0) >= depth:
             return False
         self.failed[key] = depth  # while it is looked into, and if nothing is found
-        self.left -= 1
+        self.left -= 1 + len(lin.terms) // 4
         if self._search(lin, depth):
             self.failed.pop(key, None)
             return True
@@ -164,6 +164,10 @@ class _Search:
             if power > 2 or not about or not self.prove(rest, 2):
                 continue
             for f in about:
+                # Long products cost more than they say.
+                self.left -= len(f.terms) // 3
+                if self.left <= 0:
+                    return
                 yield multiply(rest, f)
 
 
