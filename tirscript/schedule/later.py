@@ -14,11 +14,5 @@ def _not_yet(name: str) -> NotYetError:
 class Later:
     """Names, parameters and defaults as TVM's."""
 
-    def reverse_compute_inline(self, block: Any) -> NoReturn:
-        raise _not_yet("reverse_compute_inline")
-
-    def fuse_reduction_epilogue(self, reduction_block: Any, epilogue_block: Any) -> NoReturn:
-        raise _not_yet("fuse_reduction_epilogue")
-
     def rolling_buffer(self, block: Any, write_buffer_index: Any) -> NoReturn:
         raise _not_yet("rolling_buffer")

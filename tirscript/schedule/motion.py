@@ -6,7 +6,7 @@ nest that it enters.  A conflict whose order the move turns round is refused, wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tirscript.analysis.access import Access, accesses, accesses_of, uses_declared
@@ -19,7 +19,8 @@ from tirscript.analysis.solve import System
 from tirscript.arith.linear import key_of
 from tirscript.diagnostics import deep_recursion
 from tirscript.ir import op
-from tirscript.ir.expr import BufferLoad, Call, Div, FloorDiv, FloorMod, Mod, Var
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import BufferLoad, Call, Div, Expr, FloorDiv, FloorMod, Mod, Var
 from tirscript.ir.node import memo_of, walk
 from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, Stmt, While
 
@@ -211,6 +212,35 @@ def _loads(e: Any, memory: frozenset[Var]) -> bool:
 # ---- the block among others
 
 
+Surroundings = tuple[frozenset[Buffer], Mapping[Var, tuple[int, int]], Sequence[Expr]]
+
+
+def meeting(
+    mine: Iterable[Access],
+    theirs: Iterable[Access],
+    orders: Sequence[Order | None],
+    asked: Sequence[Var],
+    surroundings: Surroundings,
+) -> Witness | Unknown | None:
+    """Two instances that touch one cell, one writing, in one of the orders (theirs renamed); None where there
+    are none.  ``surroundings``: aliased parameters, ranges of what is around, conditions that hold."""
+    aliased, ranges, conditions = surroundings
+    unknown: Unknown | None = None
+    with deep_recursion():
+        others = list(theirs)
+        for a in mine:
+            for b in others:
+                if not (a.is_write or b.is_write) or not may_alias(a.buffer, b.buffer, aliased):
+                    continue
+                question = Question(a, b, ranges, conditions)
+                for order in orders:
+                    answer = question.answer(order or _any, asked, False)
+                    if isinstance(answer, Witness):
+                        return answer
+                    unknown = unknown or answer
+    return unknown
+
+
 class Mover:
     """The block's accesses in its new place, and questions about them."""
 
@@ -229,21 +259,8 @@ class Mover:
     ) -> Witness | Unknown | None:
         """Two instances that touch one cell, one writing, in one of the orders (theirs renamed); None where
         there are none."""
-        unknown: Unknown | None = None
-        with deep_recursion():
-            others = list(theirs)
-            for a in mine:
-                for b in others:
-                    if not (a.is_write or b.is_write) or not may_alias(a.buffer, b.buffer, self.aliased):
-                        continue
-                    question = Question(a, b, self.ranges, self.conditions)
-                    asked = [x.var for x in self.path]
-                    for order in orders:
-                        answer = question.answer(order or _any, asked, False)
-                        if isinstance(answer, Witness):
-                            return answer
-                        unknown = unknown or answer
-        return unknown
+        asked = [x.var for x in self.path]
+        return meeting(mine, theirs, orders, asked, (self.aliased, self.ranges, self.conditions))
 
     def theirs(self, piece: Piece) -> list[Access]:
         """The accesses of a piece, under the loops of its nest around it."""
@@ -359,6 +376,6 @@ def reduces(block: Block) -> bool:
 
 
 __all__ = [
-    "Mover", "Nature", "NotRecomputable", "check_apart", "nature_of", "parallel_loops", "reduces", "refuse",
-    "safe_to_run_early", "updates_apart",
+    "Mover", "Nature", "NotRecomputable", "check_apart", "meeting", "nature_of", "parallel_loops", "reduces",
+    "refuse", "safe_to_run_early", "updates_apart",
 ]  # fmt: skip

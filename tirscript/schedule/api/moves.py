@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..primitives import compute_at, compute_inline, reverse_compute_at
+from ..primitives import (
+    compute_at,
+    compute_inline,
+    fuse_reduction_epilogue,
+    reverse_compute_at,
+    reverse_compute_inline,
+)
 from ..refs import BlockRV, LoopRV
 from .base import Primitives
 
@@ -27,3 +33,11 @@ class Moves(Primitives):
     ) -> None:
         """Compute a block under a loop of its producers; see ``primitives.reverse_compute_at``."""
         self._apply(reverse_compute_at.KIND, (block, loop, preserve_unit_loops, index))
+
+    def reverse_compute_inline(self, block: BlockRV | str) -> None:
+        """Compute a block where its producer stores; see ``primitives.reverse_compute_inline``."""
+        self._apply(reverse_compute_inline.KIND, (block,))
+
+    def fuse_reduction_epilogue(self, reduction_block: BlockRV | str, epilogue_block: BlockRV | str) -> None:
+        """Fuse what is done with a reduction's result into it; see ``primitives.fuse_reduction_epilogue``."""
+        self._apply(fuse_reduction_epilogue.KIND, (reduction_block, epilogue_block))
