@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from typing import Any, NoReturn
 
-from tirscript.analysis.access import accesses, accesses_of, conjuncts, negated
+from tirscript.analysis.access import Access, accesses, accesses_of, conjuncts, negated
 from tirscript.analysis.dependence import Unknown, Witness, loop_carried, reorder_legal
 from tirscript.analysis.reducer import reduced_buffers
+from tirscript.arith.evaluate import CannotEvaluate, evaluate
 from tirscript.ir.expr import TRUE, Expr, IntImm, Var
 from tirscript.ir.node import memo_of, walk
-from tirscript.ir.stmt import Block, BlockRealize, For, IfThenElse
+from tirscript.ir.stmt import Block, BlockRealize, For, IfThenElse, SeqStmt
 
 from .cells import (
     Cell,
@@ -119,8 +120,8 @@ def check_iterations_independent(
         combined = private_buffers(place)
     meets = None if combined else _surely_meets(place)
     if meets is not None:
-        realize, axis = meets
-        _refuse_carried(place, word, rule, realize, axis, lambda: _carried_note(place))
+        realize, axis, access = meets
+        _refuse_carried(place, word, rule, realize, axis, lambda: _sure_note(place, realize, access))
     answer = _carried(place, combined)
     if answer is None:
         return
@@ -176,6 +177,32 @@ def combining_blocks(place: StmtSRef) -> dict[Any, BlockRealize]:
         if kinds == {"reduce"}:
             out[first.buffer] = realize
     return out
+
+
+def _sure_note(place: StmtSRef, realize: BlockRealize, access: Access) -> str | None:
+    """The first two iterations that write the cell: the loops around and inside at their first values."""
+    loop: For = place.node
+    first: dict[Var, int] = {}
+    try:
+        p: StmtSRef | None = place
+        while p is not None and type(p.node) is not BlockRealize:
+            if type(p.node) is not For and type(p.node) is not SeqStmt:
+                return _carried_note(place)
+            if type(p.node) is For:
+                first[p.node.loop_var] = evaluate(p.node.min, {})
+            p = p.parent
+        for f in _single_block(loop.body, [])[1]:
+            first[f.loop_var] = evaluate(f.min, {})
+        axes = {
+            iv.var: evaluate(value, first)
+            for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True)
+        }
+        assert access.indices is not None
+        cell = ", ".join([str(evaluate(i, axes)) for i in access.indices])
+    except CannotEvaluate:  # extents of axes, symbols: the whole test finds values for them
+        return _carried_note(place)
+    name, low = loop.loop_var.name, first[loop.loop_var]
+    return f"{name}={low} and {name}={low + 1} both write {access.buffer.name}[{cell}]"
 
 
 def _carried_note(place: StmtSRef) -> str | None:
@@ -270,9 +297,9 @@ def _surely_independent(place: StmtSRef) -> bool:
     return False
 
 
-def _surely_meets(place: StmtSRef) -> tuple[BlockRealize, Any] | None:
+def _surely_meets(place: StmtSRef) -> tuple[BlockRealize, Any, Access] | None:
     """The quick refusal: a block writes a cell that does not depend on the loop.  The axis that the loop
-    drives is returned with the block; the witness need not be known."""
+    drives is returned with the block, and the write; the witness need not be known."""
     loop: For = place.node
     v = loop.loop_var
     if type(loop.extent) is not IntImm or loop.extent.value < 2 or loop.step is not None:
@@ -301,7 +328,7 @@ def _surely_meets(place: StmtSRef) -> tuple[BlockRealize, Any] | None:
             continue
         forms = [form_of(i) for i in a.indices]
         if all(f is not None and axis.var not in f.terms for f in forms):
-            return realize, axis
+            return realize, axis, a
     return None
 
 
