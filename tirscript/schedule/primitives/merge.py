@@ -37,7 +37,6 @@ from tirscript.analysis.access import Access, accesses_of
 from tirscript.analysis.dependence import Unknown, Witness
 from tirscript.analysis.question import Copy, Question
 from tirscript.analysis.solve import System
-from tirscript.diagnostics import deep_recursion
 from tirscript.ir.expr import Expr, IntImm, Var
 from tirscript.ir.stmt import NONE, BlockRealize, For, SeqStmt, Stmt, seq
 
@@ -254,8 +253,7 @@ class _Asked:
 
     def pairs(self, a: Stmt, b: Stmt) -> list[tuple[Access, Access]]:
         """Accesses of the two statements that may be of one cell, one of them writing; each cell once."""
-        with deep_recursion():
-            mine, theirs = accesses_of(a), accesses_of(b)
+        mine, theirs = accesses_of(a), accesses_of(b)
         touched = {x.buffer.data: x for x in theirs}
         if not self.aliased and not any(x.buffer.data in touched for x in mine):
             return []
@@ -288,6 +286,11 @@ class _Asked:
         self, x: Access, y: Access, loops: list[tuple[Var, Var]], swapped: bool, free: list[int]
     ) -> bool:
         """The quick answer: linear equations over the loops leave no meeting in the wrong order."""
+        if not swapped and x.buffer is y.buffer and x.indices is not None and y.indices is not None:
+            # Each loop is the same index of both.
+            dims = list(zip(x.indices, y.indices, strict=True))
+            if all(any(i is u and j is v for i, j in dims) for u, v in loops):
+                return True
         first, second = cell_of(x, None), cell_of(y, None)
         names: dict[Var, Any] = {v: Form(0, {u: 1}) for u, v in loops}
         count = len(loops)

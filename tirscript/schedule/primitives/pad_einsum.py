@@ -36,7 +36,6 @@ Source: TVM's ``pad_einsum``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from tirscript.analysis.access import uses_declared
@@ -62,6 +61,7 @@ from tirscript.ir.expr import (
     Var,
     const_int,
 )
+from tirscript.ir.node import memo_of
 from tirscript.ir.ops import const
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For, SeqStmt, Stmt, seq
 from tirscript.ir.visitor import free_vars, substitute, walk
@@ -278,12 +278,14 @@ def _check_body(place: StmtSRef, realize: BlockRealize) -> None:
         raise NotEinsum(place.home, at=[(realize, None)], block=realize, what=what)
 
 
-def _loads(b: Block) -> Iterator[BufferLoad]:
-    for part in (b.body, b.init):
-        if part is not None:
-            for n in walk(part):
-                if type(n) is BufferLoad:
-                    yield n
+def _loads(b: Block) -> list[BufferLoad]:
+    """The loads of body and init; memoised on the block."""
+    memo = memo_of(b)
+    found: list[BufferLoad] | None = memo.get("loads")
+    if found is None:
+        parts = [b.body] if b.init is None else [b.body, b.init]
+        found = memo["loads"] = [n for part in parts for n in walk(part) if isinstance(n, BufferLoad)]
+    return found
 
 
 def _same_cell(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
