@@ -7,6 +7,7 @@ from typing import Any
 from tirscript.analysis.access import accesses
 from tirscript.arith.linear import key_of
 from tirscript.ir.expr import Expr, IntImm, IterVar, Var
+from tirscript.ir.node import memo_of
 from tirscript.ir.stmt import Block, BlockRealize, For
 
 from .cells import (
@@ -149,7 +150,18 @@ def check_own(plan: InitPlan, fixed: frozenset[Var] = frozenset()) -> None:
 
 
 def _simple(b: Block) -> bool:
-    """Whether init and update touch one buffer at one tuple of all spatial axes: the usual reduction."""
+    """Whether init and update touch one buffer at one tuple of all spatial axes: the usual reduction.
+
+    Memoised on the block.
+    """
+    memo = memo_of(b)
+    found: bool | None = memo.get("simple_init")
+    if found is None:
+        found = memo["simple_init"] = _is_simple(b)
+    return found
+
+
+def _is_simple(b: Block) -> bool:
     written = None
     cell: Any = None
     for a in accesses(b):

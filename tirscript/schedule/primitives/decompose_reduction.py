@@ -41,10 +41,12 @@ from typing import Any
 from tirscript.analysis.access import accesses, conjuncts, infer_regions, uses_declared
 from tirscript.ir.buffer import BufferRegion, point
 from tirscript.ir.expr import TRUE, And, Expr, IntImm, IterVar, Not, Range, Var
+from tirscript.ir.node import memo_of
 from tirscript.ir.stmt import (
     Block,
     BlockLabel,
     BlockRealize,
+    BufferStore,
     For,
     IfThenElse,
     SeqStmt,
@@ -246,7 +248,8 @@ def _init_nest(plan: InitPlan, label: BlockLabel) -> Stmt:
         (iv, value) for iv, value in zip(b.iter_vars, realize.iter_values, strict=True) if iv.kind != "reduce"
     ]
     taken = names_around(plan.loop)
-    names_inside(b.init, taken)
+    if type(b.init) is not BufferStore:
+        names_inside(b.init, taken)
     values: dict[Var, Expr] = {}
     for p in reversed(plan.path):
         s: Any = p.node
@@ -258,9 +261,8 @@ def _init_nest(plan: InitPlan, label: BlockLabel) -> Stmt:
         guard = put(c, values)
         predicate = guard if predicate is TRUE else And(predicate, guard)
     block = _init_block(b, label, [iv for iv, _ in axes])
-    inner = {v: values[v] for v in free_vars(block) if v in values}
-    if inner:
-        block = substitute(block, inner)
+    if not values.keys().isdisjoint(free_vars(b)):
+        block = substitute(block, {v: values[v] for v in free_vars(block) if v in values})
     nest: Stmt = BlockRealize(tuple([put(e, values) for _, e in axes]), predicate, block, realize.span)
     slot = plan.block.seq_index
     for p in plan.path:
@@ -317,7 +319,17 @@ def _init_block(b: Block, label: BlockLabel, axes: list[IterVar]) -> Block:
         v = Var(iv.var.name, iv.var.dtype, iv.var.exact, iv.var.pointee, iv.var.span)
         fresh[iv.var] = v
         new_axes.append(IterVar(v, iv.dom, iv.kind, iv.thread_tag, iv.span))
-    init = substitute(b.init, fresh)
+    init: Any = b.init
+    if (
+        type(init) is BufferStore
+        and init.predicate is None
+        and not init.value.children()
+        and type(init.value) is not Var
+    ):
+        indices = tuple([put(i, fresh) for i in init.indices])
+        init = BufferStore(init.buffer, init.value, indices, None, init.span)
+    else:
+        init = substitute(init, fresh)
     return Block(
         label,
         tuple(new_axes),
@@ -344,7 +356,19 @@ def _renamed(r: BufferRegion, values: dict[Var, Expr]) -> BufferRegion:
 
 
 def points_of(b: Block, init: bool) -> Regions | None:
-    """The regions of init or body where each buffer is touched at one point, as is usual; else None."""
+    """The regions of init or body where each buffer is touched at one point, as is usual; else None.
+
+    Memoised on the block.
+    """
+    memo = memo_of(b)
+    key = ("points", init)
+    if key not in memo:
+        memo[key] = _points_of(b, init)
+    found: Regions | None = memo[key]
+    return found
+
+
+def _points_of(b: Block, init: bool) -> Regions | None:
     seen: dict[tuple[Any, bool], Any] = {}
     local = b.alloc_buffers
     for a in accesses(b):
