@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from tirscript.arith import Analyzer, can_prove, is_exact, simplify, to_linear
+from tirscript.arith import (
+    Analyzer,
+    ConstIntBound,
+    ModularSet,
+    can_prove,
+    is_exact,
+    simplify,
+    to_linear,
+)
 from tirscript.arith.evaluate import CannotEvaluate, evaluate
 from tirscript.ir import expr as E
 from tirscript.ir import ops
@@ -271,3 +279,28 @@ def test_evaluation() -> None:
     for e in (ops.load(DATA, [i]), i // (j - j), n):
         with pytest.raises(CannotEvaluate):
             evaluate(e, {i: 1, j: 2})
+
+
+def test_the_names_that_tvm_uses() -> None:
+    cx = within(i=8, j=4)
+    assert cx.const_int_bound(i * -4 + j) == (-28, 3)
+    assert (cx.const_int_bound(i).min_value, cx.const_int_bound(i).max_value) == (0, 7)
+    free = Analyzer().const_int_bound(x // y)
+    assert free == (ConstIntBound.NEG_INF, ConstIntBound.POS_INF)
+    assert (cx.modular_set(i * 8 + 3).coeff, cx.modular_set(i * 8 + 3).base) == (8, 3)
+    assert cx.rewrite_simplify((i * 4 + j) // 4) is i and cx.canonical_simplify(i + j - j) is i
+    with cx.constraint_scope(i > 5):
+        assert cx.const_int_bound(i) == (6, 7)
+    assert cx.const_int_bound(i) == (0, 7)
+    cx.update(n, ConstIntBound(1, 64))
+    cx.update(n, ModularSet(4, 0))
+    assert cx.can_prove(n >= 1) and cx.can_prove_equal(n % 4, 0)
+    assert cx.can_prove_greater_equal(n + i, 1) and not cx.can_prove_greater_equal(n - i, 1)
+    assert cx.can_prove_less(i + j, 11) and not cx.can_prove_less(i + j, 10)
+    assert cx.can_prove_greater_equal(ops.load(DATA, [i]) % 8, 0)
+    with pytest.raises(ValueError, match="n are known to be 1 and 64"):
+        cx.update(n, ConstIntBound(0, 9))
+    cx.update(n, ConstIntBound(0, 9), override=True)
+    assert cx.const_int_bound(n) == (0, 9)
+    cx.update(m, ConstIntBound(0, ConstIntBound.POS_INF))
+    assert cx.can_prove(m >= 0)

@@ -46,8 +46,8 @@ from tirscript.ir.expr import (
 from tirscript.ir.op import OPS, effect_of
 
 from . import bounds
+from .classic import ClassicNames
 from .exact import TRANSPARENT, is_exact
-from .facts import Facts
 from .linear import (
     AtomKey,
     ConstantRange,
@@ -75,7 +75,7 @@ class Turned:
         self.expr = expr
 
 
-class Analyzer(Facts):
+class Analyzer(ClassicNames):
     """Facts about variables, and simplification and proof under them.
 
     >>> from tirscript.ir.expr import Range, const_int
@@ -88,20 +88,22 @@ class Analyzer(Facts):
     True
     """
 
-    def can_prove(self, condition: Expr) -> bool:
-        """Whether the condition holds for all values that are allowed."""
+    def can_prove(self, condition: Expr, strength: object = None) -> bool:
+        """Whether the condition holds for all values that are allowed.  ``strength`` is TVM's and not needed:
+        symbolic bounds are always used."""
         return self.decided(condition) is True
 
-    def can_prove_equal(self, a: Expr, b: Expr) -> bool:
-        return self.can_prove(EQ(a, b))
+    def can_prove_equal(self, a: Expr, b: Expr | int) -> bool:
+        return self.can_prove(EQ(a, const_int(b, a.dtype) if isinstance(b, int) else b))
 
     def decided(self, condition: Expr) -> bool | None:
         """Whether the condition holds always (True), never (False), or None."""
         new = self.simplify(condition)
         return bool(new.value) if type(new) is IntImm else None
 
-    def simplify(self, e: Expr) -> Expr:
-        """An expression of the same value (bit for bit), simpler if possible; ``e`` itself if not.
+    def simplify(self, e: Expr, steps: int = 2) -> Expr:
+        """An expression of the same value (bit for bit), simpler if possible; ``e`` itself if not.  ``steps``
+        is TVM's and not needed: one step goes all the way.
 
         >>> i, j = Var("i"), Var("j")
         >>> Analyzer().simplify((i + j) - i) is j
