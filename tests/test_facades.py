@@ -94,3 +94,26 @@ def test_nd_arrays() -> None:
     assert a.shape == (4,) and a.dtype == "float32"
     np.testing.assert_array_equal(a.numpy(), [0, 1, 2, 3])
     assert tvm.nd.empty((2, 3), "int64").numpy().shape == (2, 3)
+
+
+def test_functions_of_expressions() -> None:
+    x, i = tvm.tir.Var("x", "float32"), tvm.tir.Var("i")
+    assert repr(tvm.tir.if_then_else(tvm.tir.all(i > 0, i < 4), tvm.tir.exp(x), 0.0)) == (
+        "T.if_then_else(i > 0 and i < 4, T.exp(x), T.float32(0))"
+    )
+    assert repr(tvm.tir.max(x, tvm.tir.sqrt(x))) == "T.max(x, T.sqrt(x))"
+    assert repr(tvm.tir.div(i, 2)) == "T.truncdiv(i, 2)"
+    assert repr(tvm.tir.any(i == 1, i != 2)) == "i == 1 or i != 2"
+    assert tvm.tir.SizeVar("n").dtype == "int32"
+    assert tvm.tir.min_value("int8").value == -128
+    for name in dir(tvm.tir):
+        assert getattr(tvm.tir, name) is not None
+
+
+def test_intrinsics_by_processor() -> None:
+    from tirscript.tir.tensor_intrin import x86
+
+    assert tvm.tir.tensor_intrin.x86 is x86
+    assert tvm.tir.TensorIntrin.get(x86.VNNI_DOT_16x4_INTRIN) is not None
+    with pytest.raises(tvm.NotYetError):
+        tvm.tir.tensor_intrin.hexagon

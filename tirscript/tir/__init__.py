@@ -11,9 +11,23 @@ import tirscript.ir as _ir
 _SCHEDULE = ("Schedule", "ScheduleError", "ScheduleState", "StmtSRef", "Trace", "Instruction", "TensorIntrin")
 _SUBMODULES = ("analysis", "schedule", "stmt_functor", "tensor_intrin", "transform")
 _NODES = tuple(n for n in _ir.__all__ if n[0].isupper() and n not in ("IRModule", "DType", "TRUE", "FALSE"))
-_OTHERS = ("IndexMap", "const", "decl_buffer")
+_OTHERS = ("IndexMap", "SizeVar", "const", "decl_buffer")
+# Functions that build expressions: those of scripts, and those that tensor expressions name differently.
+_FUNCTIONS = (
+    "abs", "acos", "acosh", "address_of", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
+    "bitwise_not", "bitwise_or", "bitwise_xor", "call_extern", "call_intrin", "call_llvm_intrin",
+    "call_llvm_pure_intrin", "call_packed", "call_pure_extern", "ceil", "ceildiv", "clz", "copysign", "cos",
+    "cosh", "erf", "exp", "exp10", "exp2", "floor", "floordiv", "floormod", "fmod", "hypot", "if_then_else",
+    "infinity", "isfinite", "isinf", "isnan", "isnullptr", "ldexp", "likely", "log", "log10", "log1p",
+    "log2", "max_value", "min_value", "nearbyint", "nextafter", "popcount", "pow", "q_multiply_shift",
+    "reinterpret", "ret", "round", "rsqrt", "shift_left", "shift_right", "sigmoid", "sin", "sinh", "sqrt",
+    "tan", "tanh", "trunc", "truncdiv", "truncmod",
+)  # fmt: skip
+_REDUCERS = (
+    "all", "any", "comm_reducer", "div", "indexdiv", "indexmod", "logaddexp", "max", "min", "power", "sum",
+)  # fmt: skip
 
-__all__ = sorted({*_NODES, *_SCHEDULE, *_SUBMODULES, *_OTHERS})
+__all__ = sorted({*_NODES, *_SCHEDULE, *_SUBMODULES, *_OTHERS, *_FUNCTIONS, *_REDUCERS})
 
 
 def decl_buffer(
@@ -58,10 +72,10 @@ def __getattr__(name: str) -> Any:
         value = importlib.import_module(f"tirscript.tir.{name}")
     elif name == "IndexMap":
         value = importlib.import_module("tirscript.ir.index_map").IndexMap
-    elif name in _OTHERS:
-        from tirscript.notyet import NotYet
-
-        value = NotYet(f"tir.{name}")
+    elif name in _FUNCTIONS or name == "SizeVar":
+        value = getattr(importlib.import_module("tirscript.script.tir"), name)
+    elif name in _REDUCERS:
+        value = getattr(importlib.import_module("tirscript.te"), name)
     else:
         from tirscript.diagnostics import did_you_mean
 
