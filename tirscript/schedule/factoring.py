@@ -220,21 +220,18 @@ class _Nests:
         }
         self.order = _order(b, self.cells)
         self.partial: dict[Buffer, Buffer] = {}
+        self.slots: dict[Buffer, int] = {}  # where the new dimension of each stands
         for x in self.order:
             shape = list(x.shape)
-            shape.insert(self.slot(x), plan.size)
+            n = self.slots[x] = plan.axis if plan.axis >= 0 else len(shape) + 1 + plan.axis
+            shape.insert(n, plan.size)
             self.partial[x] = make_buffer(
                 free_name(f"{x.name}_rf", taken), tuple(shape), x.dtype, scope=x.scope
             )
         self.axis_names = taken
 
-    def slot(self, x: Buffer) -> int:
-        """Where the new dimension of a buffer stands."""
-        axis = self.plan.axis
-        return axis if axis >= 0 else len(x.shape) + 1 + axis
-
     def at(self, x: Buffer, cell: tuple[Expr, ...], index: Expr) -> tuple[Expr, ...]:
-        n = self.slot(x)
+        n = self.slots[x]
         return (*cell[:n], index, *cell[n:])
 
     # ---- partial results

@@ -434,15 +434,15 @@ def _check_memory(place: StmtSRef, realize: BlockRealize, buffers: list[Buffer])
     memory = {x.data for x in buffers}
     if any(x in aliased for x in buffers):
         memory |= {x.data for x in aliased}
-    for a in accesses(realize.block):
+    # Other accesses to the memory of a buffer alone are no reduction, to begin with.
+    for a in accesses(realize.block) if len(memory) > len(buffers) else ():
         if a.buffer.data in memory and a.buffer not in buffers:
             raise AliasedRead(
                 place.home, at=[(place.node, None), (realize, "")], loop=place.node, block=realize,
                 buffer=a.buffer,
             )  # fmt: skip
-    outside: list[Any] = [realize.predicate, *realize.iter_values]
     n: Any
-    for e in outside:
+    for e in (realize.predicate, *realize.iter_values):
         if type(e) is Var or type(e) is IntImm:
             continue
         for n in walk(e):
