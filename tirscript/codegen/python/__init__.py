@@ -88,17 +88,25 @@ def compile_python(
                     return function(*args)
                 except IndexError as error:
                     # Only NumPy says so: a checked program says it itself.
-                    said = str(error)
-            raise CheckFailed(
-                f"`{function.__name__}` leaves a buffer: {said}",
-                code="out-of-bounds",
-                hint='build(mod, target="python -checked") says where, in which iteration',
-            )
+                    raise _left(function.__name__, error).with_traceback(error.__traceback__) from None
 
         run.__name__ = run.__qualname__ = function.__name__
         return run
 
     return {name: runner(space[python]) for name, python in _names(func_or_mod, checked).items()}
+
+
+def _left(name: str, error: IndexError) -> CheckFailed:
+    """What a program that leaves a buffer fails with; debuggers still stop at the generated line."""
+    import traceback
+
+    lines = [f"in `{f.line}`" for f in traceback.extract_tb(error.__traceback__)[-1:] if f.line]
+    return CheckFailed(
+        f"`{name}` leaves a buffer: {error}",
+        code="out-of-bounds",
+        notes=lines,
+        hint='build(mod, target="python -checked") says where, in which iteration',
+    )
 
 
 _count = itertools.count(1)
