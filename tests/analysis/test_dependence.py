@@ -204,6 +204,48 @@ def test_intervals_in_a_small_box() -> None:
     assert loop_carried(loop(j, 4, apart)) is None
 
 
+@pytest.mark.parametrize(
+    ("base", "stride", "lanes", "cell"),
+    [
+        (i, 4, 4, None),  # columns: 0 4 8 12, 1 5 9 13 ...
+        (i, 3, 4, 3),
+        (i * 8, 2, 4, None),
+        (i * 8, 2, 5, 8),
+        (i * 7, 2, 4, None),
+        (i * 6, 2, 4, 6),
+        (i * 12 + 9, -3, 4, None),
+        (i * 9 + 9, -3, 4, 9),
+        (i * 4, 1, 4, None),
+        (i * 3, 1, 4, 3),
+        (i // 2 + 0, 5, 3, 0),
+    ],
+)
+@pytest.mark.parametrize("extent", [4, 4000])
+def test_lanes_of_a_vector(base: Expr, stride: int, lanes: int, cell: int | None, extent: int) -> None:
+    if extent > 4 and stride in (3, 4) and base is i:
+        return  # columns of a longer loop do meet
+    value = E.Broadcast(E.FloatImm(1.0), lanes)
+    s = BufferStore(buffer("V", 1 << 20), value, (E.Ramp(base, const_int(stride), lanes),))
+    found = loop_carried(loop(i, extent, s))
+    if cell is None:
+        assert found is None
+    else:
+        assert isinstance(found, Witness) and found.cell == (cell,) and not found.parameters
+    # Even beside odd.
+    pair = SeqStmt((s, s.replace(indices=(E.Ramp(base + 1, const_int(2), lanes),))))
+    assert not isinstance(loop_carried(loop(i, extent, pair)), Unknown)
+
+
+def test_interleaved_vectors() -> None:
+    value = E.Broadcast(E.FloatImm(1.0), 4)
+    even, odd = (BufferStore(A, value, (E.Ramp(i * 8 + c, const_int(2), 4),)) for c in (0, 1))
+    assert loop_carried(loop(i, 4, SeqStmt((even, odd)))) is None
+    single = store(A, [i * 8 + 3], 1.0)
+    assert loop_carried(loop(i, 4, SeqStmt((even, single)))) is None
+    found = loop_carried(loop(i, 4, SeqStmt((even, store(A, [i * 8 + 10], 1.0)))))
+    assert isinstance(found, Witness) and found.cell == (10,)
+
+
 def test_the_solver_gives_up_in_time() -> None:
     """Twelve quotients of large loops: "too large", and never more steps than allowed."""
     e: Expr = const_int(0)

@@ -139,6 +139,10 @@ class Pairs:
                 if is_exact(c):
                     lines.append(f"{' ' * depth}if {python_source(c, inner)}:")
                     depth += 1
+            for dim, (at, _) in enumerate(copy.ranges or ()):
+                if type(at) is Ramp:
+                    lines.append(f"{' ' * depth}for r{dim} in range({at.lanes}):")
+                    depth += 1
             kept.append(mine)
             points, ends = self._cell(copy, inner)
             pad = " " * depth
@@ -186,23 +190,25 @@ class Pairs:
                 if low is None or high is None:
                     raise TooLarge
                 count *= max(high - low + 1, 0)
+        for start, _ in copy.ranges or ():
+            if type(start) is Ramp:
+                count *= start.lanes
         return count
 
     def _cell(self, copy: Copy, names: Mapping[Var, str]) -> tuple[str, list[tuple[str, str]]]:
         """The indices of a cell, and the ends of the dimensions in which either access is an interval."""
         points, ends = "", []
         assert self.a.ranges is not None and self.b.ranges is not None and copy.ranges is not None
-        for (i, size_a), (j, size_b), (start, size) in zip(
-            self.a.ranges, self.b.ranges, copy.ranges, strict=True
+        for n, ((_, size_a), (_, size_b), (start, size)) in enumerate(
+            zip(self.a.ranges, self.b.ranges, copy.ranges, strict=True)
         ):
-            if size_a is None and size_b is None and type(i) is not Ramp and type(j) is not Ramp:
-                points += python_source(start, names) + ", "
-            elif type(start) is Ramp:
-                base, stride = python_source(start.base, names), python_source(start.stride, names)
-                reach = f"{stride} * {start.lanes - 1}"
-                ends.append((f"({base} + min({reach}, 0))", f"({base} + max({reach}, 0))"))
+            if type(start) is Ramp:
+                low = f"({python_source(start.base, names)} + {python_source(start.stride, names)} * r{n})"
             else:
                 low = python_source(start, names)
+            if size_a is None and size_b is None:
+                points += low + ", "
+            else:
                 ends.append((low, low if size is None else f"({low} + {python_source(size, names)} - 1)"))
         return points, ends
 

@@ -19,12 +19,14 @@ from tirscript.arith.linear import (
     AtomKey,
     Linear,
     factors,
+    multiply,
     to_linear,
 )
 from tirscript.arith.rules.div import take_out
 from tirscript.ir.buffer import Buffer, make_buffer
 from tirscript.ir.dtype import bounds as dtype_bounds
 from tirscript.ir.expr import (
+    Broadcast,
     Expr,
     FloorDiv,
     FloorMod,
@@ -203,8 +205,8 @@ class Question:
             return
         equations: list[Linear] = []
         for (i, size_a), (j, size_b) in zip(self.a.ranges, self.b.ranges, strict=True):
-            if size_a is None and size_b is None and type(i) is not Ramp and type(j) is not Ramp:
-                x, y = to_linear(i), to_linear(j)
+            if size_a is None and size_b is None:
+                x, y = self._index(i), self._index(j)
                 if x is None or y is None:
                     self._not_linear(i, j)
                     continue
@@ -217,6 +219,20 @@ class Question:
                     self.equal(part)
             else:
                 self.equal(e)
+
+    def _index(self, e: Any) -> Linear | None:
+        """An index in normal form; of a vector that of any of its lanes."""
+        if type(e) is Broadcast:
+            return to_linear(e.value)
+        if type(e) is not Ramp:
+            return to_linear(e)
+        base, stride = to_linear(e.base), to_linear(e.stride)
+        if base is None or stride is None:
+            return None
+        lane = Var("", e.base.dtype)
+        self.bounded.add(lane)
+        self.bound(lane, (0, e.lanes - 1))
+        return base + multiply(Linear({lane: 1}), stride)
 
     def _not_linear(self, i: Expr, j: Expr) -> None:
         # Equal texts over the same values are equal; nothing else is known.
@@ -428,11 +444,10 @@ class Question:
         assert self.a.ranges is not None and self.b.ranges is not None
         out = []
         for (i, size_a), (j, size_b) in zip(self.a.ranges, self.b.ranges, strict=True):
-            ends = [_interval(i, size_a, values), _interval(j, size_b, values)]
-            low, high = max(e[0] for e in ends), min(e[1] for e in ends)
-            if low > high:
+            at = _common(_touched(i, size_a, values), _touched(j, size_b, values))
+            if at is None:
                 return None
-            out.append(low)
+            out.append(at)
         return tuple(out)
 
 
@@ -456,12 +471,22 @@ def _ends(start: Any, size: Expr | None) -> tuple[Linear | None, Linear | None]:
     return low, None if low is None or length is None else (low + length).shift(-1)
 
 
-def _interval(start: Any, size: Expr | None, values: Mapping[Var, int]) -> tuple[int, int]:
+def _touched(start: Any, size: Expr | None, values: Mapping[Var, int]) -> range:
+    """The indices of a dimension that an access touches."""
     if type(start) is Ramp:
-        base, reach = evaluate(start.base, values), evaluate(start.stride, values) * (start.lanes - 1)
-        return base + min(reach, 0), base + max(reach, 0)
+        base, stride = evaluate(start.base, values), evaluate(start.stride, values)
+        return range(base, base + stride * start.lanes, stride) if stride else range(base, base + 1)
     low = evaluate(start, values)
-    return low, low if size is None else low + evaluate(size, values) - 1
+    return range(low, low + (1 if size is None else evaluate(size, values)))
+
+
+def _common(a: range, b: range) -> int | None:
+    """The smallest number in both."""
+    if a.step == b.step == 1:
+        low = max(a.start, b.start)
+        return low if low < min(a.stop, b.stop) else None
+    few, many = (a, b) if len(a) <= len(b) else (b, a)
+    return min((x for x in few if x in many), default=None)
 
 
 def _split_symbolic(cx: Analyzer, e: Linear) -> list[Linear]:
