@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from tirscript.ir.buffer import Buffer
+
 from ..primitives import (
     compute_at,
     compute_inline,
     fuse_reduction_epilogue,
     reverse_compute_at,
     reverse_compute_inline,
+    rolling_buffer,
 )
 from ..refs import BlockRV, LoopRV
 from .base import Primitives
@@ -41,3 +44,7 @@ class Moves(Primitives):
     def fuse_reduction_epilogue(self, reduction_block: BlockRV | str, epilogue_block: BlockRV | str) -> None:
         """Fuse what is done with a reduction's result into it; see ``primitives.fuse_reduction_epilogue``."""
         self._apply(fuse_reduction_epilogue.KIND, (reduction_block, epilogue_block))
+
+    def rolling_buffer(self, block: BlockRV | str, write_buffer_index: int | str | Buffer) -> None:
+        """Let a block compute only what the last iteration did not; see ``primitives.rolling_buffer``."""
+        self._apply(rolling_buffer.KIND, (block, write_buffer_index))
