@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -406,7 +407,7 @@ def test_arguments() -> None:
 
 
 def test_a_reduction_that_may_be_empty() -> None:
-    """Nothing is written where the reduction has no iteration, so the old content is copied."""
+    """The init stores also where the reduction has no iteration; what has no init stores nothing then."""
 
     @T.prim_func
     def f(a: T.handle, O: T.Buffer((3,), "int32")):
@@ -419,10 +420,47 @@ def test_a_reduction_that_may_be_empty() -> None:
                     O[vi] = 0
                 O[vi] = O[vi] + A[vi, vk]
 
+    @T.prim_func
+    def g(a: T.handle, O: T.Buffer((3,), "int32")):
+        n = T.int32()
+        A = T.match_buffer(a, (3, n), "int32")
+        for i, k in T.grid(3, n):
+            with T.block("O"):
+                vi, vk = T.axis.remap("SO", [i, k])
+                O[vi] = A[vi, vk]
+
+    for program in (f, g):
+        sch = Schedule(program)
+        sch.cache_write("O", 0, "local")
+        assert filled(sch, "O_local") == (program is g)
+        for n in (0, 4):
+            a = rng(3, n, dtype="int32")
+            want = run(program, a, np.full(3, -7, "int32"))
+            np.testing.assert_array_equal(run(sch.mod, a, np.full(3, -7, "int32")), want)
+
+
+def test_an_init_runs_before_the_loops_of_the_reduction() -> None:
+    @T.prim_func
+    def f(A: T.Buffer((4, 6), "int32"), O: T.Buffer((4, 6), "int32"), P: T.Buffer((6,), "int32")):
+        for k in range(4):
+            with T.block("O"):
+                vk = T.axis.reduce(4, k)
+                T.where(k < 3)
+                with T.init():
+                    O[0, 0] = 1
+                O[0, 0] = O[0, 0] + A[vk, 0]
+            with T.block("P"):
+                vk = T.axis.opaque(4, k)
+                P[vk] = O[0, 0] + O[1, 1]
+
+    a, o = rng(4, 6, dtype="int32"), rng(4, 6, seed=1, dtype="int32")
+    want = run(f, a, o, np.zeros(6, "int32"))
     sch = Schedule(f)
-    sch.cache_write("O", 0, "local")
-    assert filled(sch, "O_local")
-    for n in (0, 4):
-        a = rng(3, n, dtype="int32")
-        want = run(f, a, np.full(3, -7, "int32"))
-        np.testing.assert_array_equal(run(sch.mod, a, np.full(3, -7, "int32")), want)
+    with contextlib.suppress(ts.ScheduleError):
+        sch.cache_write("O", 0, "local")
+    np.testing.assert_array_equal(run(sch.mod, a, o, np.zeros(6, "int32")), want)
+    sch = Schedule(f)
+    loop = sch.get_loops("O")[0]
+    with contextlib.suppress(ts.ScheduleError):
+        sch.write_at(loop, "O", 0, "local")
+    np.testing.assert_array_equal(run(sch.mod, a, o, np.zeros(6, "int32")), want)

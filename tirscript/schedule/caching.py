@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tirscript.analysis.access import Access
 from tirscript.ir.buffer import Buffer, MatchBufferRegion, make_buffer, point
 from tirscript.ir.expr import (
     TRUE,
@@ -40,7 +41,7 @@ from .boxes import Box, is_whole, read_box, touched_box, whole
 from .buffers import in_scope
 from .byname import DeclaredInside, UsedOtherwise, by_name, check_plain, renamed, shared_memory
 from .errors import Refusal, describe
-from .flows import Touches, meets, reaches, written_memory
+from .flows import Touches, meets, reaches, reduction_loops, written_memory
 from .layouts import Relayout
 from .legality import aliased_params, outside_ranges
 from .names import free_name, names_around, names_inside
@@ -195,6 +196,7 @@ def _stale(level: StmtSRef, found: dict[int, Touches], readers: list[StmtSRef], 
     """The number of a statement whose write may come between the copy and a read of what it wrote."""
     outside: Any = None
     realizes = {r.node for r in readers}
+    around = loops_above(level)
     last = max([child_number(level, r) for r in readers])
     for n, t in found.items():
         if not at <= n <= last or not t.writes:
@@ -206,14 +208,40 @@ def _stale(level: StmtSRef, found: dict[int, Touches], readers: list[StmtSRef], 
                 continue
             reads = [a for a in other.found if not a.is_write and realizes.intersection(a.realizes)]
             for w in t.writes:
+                if hoisted(w, around):
+                    continue  # an init that has run before
                 for r in reads:
-                    if m > n:
+                    if hoisted(r, around):
+                        bad = True
+                    elif m > n:
                         bad = meets(w, r, outside)
                     else:
                         bad = reaches(w, r, t.found.index(w) < t.found.index(r), outside)
                     if bad:
                         return n
     return None
+
+
+def loops_above(level: StmtSRef) -> set[Var]:
+    """The loop at the level, and those around it within its block."""
+    out: set[Var] = set()
+    p: StmtSRef | None = level
+    while p is not None and type(p.node) is not BlockRealize:
+        if type(p.node) is For:
+            out.add(p.node.loop_var)
+        p = p.parent
+    return out
+
+
+def hoisted(a: Access, around: set[Var]) -> bool:
+    """Whether an access is in an init that runs before one of the loops around."""
+    return a.init and bool(a.realizes) and not around.isdisjoint(reduction_loops(a.realizes[-1]))
+
+
+def init_before(level: StmtSRef, place: StmtSRef) -> bool:
+    """Whether a block has an init, which runs before the loop at the level or one around it."""
+    realize: BlockRealize = place.node
+    return realize.block.init is not None and not loops_above(level).isdisjoint(reduction_loops(realize))
 
 
 def _own_range(level: StmtSRef) -> dict[Var, Any]:
@@ -379,6 +407,6 @@ def _with_parts(body: Stmt, parts: Sequence[tuple[int, Stmt]]) -> SeqStmt:
 
 __all__ = [
     "Box", "Cache", "CacheStale", "DeclaredInside", "Reading", "Spot", "UsedOtherwise", "body_of",
-    "check_plain", "child_number", "children_of", "descended", "insert", "is_whole", "place_for_reads",
-    "read_box", "scope_of", "stale_between", "touched_box", "whole",
+    "check_plain", "child_number", "children_of", "descended", "init_before", "insert", "is_whole",
+    "place_for_reads", "read_box", "scope_of", "stale_between", "touched_box", "whole",
 ]  # fmt: skip

@@ -78,14 +78,42 @@ def meets(a: Access, b: Access, outside: Mapping[Var, Interval]) -> bool:
     return _exact(a, b, outside, [lambda system, x, y: None])
 
 
+def reduction_loops(realize: BlockRealize) -> set[Var]:
+    """The variables that the values of the reduction axes are made of."""
+    out: set[Var] = set()
+    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+        if iv.kind == "reduce":
+            out |= free_vars(value)
+    return out
+
+
+def init_depth(a: Access) -> int:
+    """How many of the loops around an access are around it when it runs: an init stands before the outermost
+    loop that is bound to a reduction axis of its block."""
+    if a.init and a.realizes:
+        reduced = reduction_loops(a.realizes[-1])
+        for n, axis in enumerate(a.axes):
+            if axis.var in reduced:
+                return n
+        if len(a.realizes) > 1 and reduced:
+            return 0  # bound to axes of blocks around: not looked into
+    return len(a.axes)
+
+
 def reaches(a: Access, b: Access, textual: bool, outside: Mapping[Var, Interval]) -> bool:
     """Whether ``a`` may touch a cell before ``b`` does, both in one statement; ``textual`` says that ``a``
     stands before ``b`` where all loops around both are the same iteration."""
+    depth_a, depth_b = init_depth(a), init_depth(b)
     shared = []
     for x, y in zip(a.axes, b.axes, strict=False):
         if x.var is not y.var:
             break
         shared.append(x)
+    if min(depth_a, depth_b) < len(shared):
+        # An init stands before a loop that is around both; two of them as they are written.
+        if depth_a != depth_b:
+            textual = depth_a < depth_b
+        del shared[min(depth_a, depth_b) :]
     first, second = cell_of(a, None), cell_of(b, None)
     around = first.around[: len(shared)]
     found = distances(first, second, around, outside)

@@ -29,9 +29,9 @@ def written_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> list[tuple[
     loops = _loops(level, place)
     values = {iv.var: value for iv, value in zip(b.iter_vars, realize.iter_values, strict=True)}
     cells = [values[i] if type(i) is Var and i in values else substitute(i, values) for i in index]
-    box = _plain(cells, loops) if realize.predicate is TRUE else None
+    box = _plain(cells, loops, b.init is not None) if realize.predicate is TRUE else None
     if box is None:
-        box = _image(cells, loops, realize.predicate)
+        box = _image(cells, loops, realize.predicate, b.init is not None)
     if box is None:
         return None
     doms = {iv.var: iv.dom for iv in b.iter_vars}
@@ -63,9 +63,10 @@ def axes_covered(level: StmtSRef, place: StmtSRef, axes: list[IterVar]) -> bool:
     loops = _loops(level, place)
     values = {iv.var: value for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True)}
     cells = [values[iv.var] for iv in axes]
-    box = _plain(cells, loops) if realize.predicate is TRUE else None
+    init = realize.block.init is not None
+    box = _plain(cells, loops, init) if realize.predicate is TRUE else None
     if box is None:
-        box = _image(cells, loops, realize.predicate)
+        box = _image(cells, loops, realize.predicate, init)
     return box is not None and all(
         iv.dom is not None
         and (low is iv.dom.min or same(low, iv.dom.min))
@@ -84,7 +85,7 @@ def _loops(level: StmtSRef, place: StmtSRef) -> dict[Var, For]:
     return out
 
 
-def _plain(cells: list[Expr], loops: dict[Var, For]) -> list[tuple[Expr, Expr]] | None:
+def _plain(cells: list[Expr], loops: dict[Var, For], init: bool) -> list[tuple[Expr, Expr]] | None:
     """The quick answer: each index is a loop of its own, a constant, or fixed."""
     box: list[tuple[Expr, Expr]] = []
     used: set[Var] = set()
@@ -99,15 +100,17 @@ def _plain(cells: list[Expr], loops: dict[Var, For]) -> list[tuple[Expr, Expr]] 
             box.append((e, const_int(1, e.dtype)))
         else:
             return None
-    return box if _all_run(loops, used) else None
+    return box if init or _all_run(loops, used) else None
 
 
 def _all_run(loops: dict[Var, For], used: set[Var]) -> bool:
-    """Whether the loops that are not used run at least once."""
+    """Whether the loops that are not used run at least once; a block with init stores even if not."""
     return all(v in used or (type(f.extent) is IntImm and f.extent.value > 0) for v, f in loops.items())
 
 
-def _image(cells: list[Expr], loops: dict[Var, For], predicate: Expr) -> list[tuple[Expr, Expr]] | None:
+def _image(
+    cells: list[Expr], loops: dict[Var, For], predicate: Expr, init: bool
+) -> list[tuple[Expr, Expr]] | None:
     """The box that the indices fill while the loops run."""
     moving = [e for e in cells if type(e) is not IntImm and not loops.keys().isdisjoint(free_vars(e))]
     used: set[Var] = set()
@@ -115,7 +118,7 @@ def _image(cells: list[Expr], loops: dict[Var, For], predicate: Expr) -> list[tu
         used |= free_vars(e) & loops.keys()
     if any(f.step is not None for v, f in loops.items() if v in used):
         return None
-    if not _all_run(loops, used):
+    if not init and not _all_run(loops, used):
         return None
     kept: Expr = TRUE
     for c in conjuncts(predicate) if predicate is not TRUE else ():

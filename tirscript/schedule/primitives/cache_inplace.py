@@ -10,7 +10,7 @@ Requirements:
     writes too (``not-in-place``)
   * ``storage_scope`` is a scope (``bad-scope``)
   * the loops around the block, within its scope, are serial (``parallel-loop``), and no return leaves the
-    block (``leaves-block``)
+    block (``leaves-block``); it has no init that runs before one of them (``init-before``)
   * the block uses no other buffer that may be the same memory (``aliased-buffer``); the buffer is declared
     outside the scope's statements (``declared-inside``), and has no strides or offset where the block uses a
     view or pointer of it (``used-otherwise``)
@@ -36,7 +36,7 @@ from tirscript.ir.stmt import BlockRealize, For, SeqStmt
 from tirscript.ir.visitor import free_vars
 
 from ..buffers import check_scope, refuse_root, region_of
-from ..caching import Box, Cache, Spot, check_plain, scope_of, touched_box
+from ..caching import Box, Cache, Spot, check_plain, init_before, scope_of, touched_box
 from ..control import escapes
 from ..errors import Refusal
 from ..legality import aliased_params
@@ -44,7 +44,7 @@ from ..refs import BlockRV, StmtSRef, block_token
 from ..resolve import block_place
 from ..state import ScheduleState
 from ..trace import InstructionKind
-from .cache_write import LeavesBlock
+from .cache_write import InitBefore, LeavesBlock
 
 
 class NotInPlace(Refusal):
@@ -94,6 +94,8 @@ def check(state: ScheduleState, block: Any, read_buffer_index: Any, storage_scop
     check_plain(scope, place, buffer)
     if escapes(b.body):
         raise LeavesBlock(place.home, at=at, buffer=buffer, block=place.node)
+    if init_before(place, place):
+        raise InitBefore(place.home, at=at, buffer=buffer, block=place.node)
     check_serial(scope, place, buffer)
     aliased = aliased_params(place.home)
     if buffer in aliased:

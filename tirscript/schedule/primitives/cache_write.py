@@ -16,7 +16,8 @@ Requirements:
   * the buffer is declared outside the scope's statements (``declared-inside``), and has no strides or offset
     where the block uses a view or pointer of it (``used-otherwise``)
   * no other statement uses the buffer within the loops from which the copy cannot be taken out
-    (``shared-nest``), and none of them is left by a return (``leaves-block``)
+    (``shared-nest``), and none of them is left by a return (``leaves-block``); where old content must be
+    copied there, the block has no init that runs before (``init-before``)
 
 >>> from tirscript.schedule.testing import example, loop_lines
 >>> sch, i, j, k = example()
@@ -53,6 +54,7 @@ from ..caching import (
     child_number,
     children_of,
     descended,
+    init_before,
     is_whole,
     scope_of,
     stale_between,
@@ -78,6 +80,15 @@ class SharedNest(Refusal):
 class LeavesBlock(Refusal):
     code = "leaves-block"
     template = "{buffer} cannot be cached for block {block}: a return may leave it before it is copied back"
+
+
+class InitBefore(Refusal):
+    code = "init-before"
+    template = (
+        "{buffer} cannot be cached for block {block}: its init runs before the loop in which the old content "
+        "would be copied"
+    )
+    hint_template = "decompose_reduction first"
 
 
 class Plan:
@@ -149,6 +160,8 @@ def plan_write(
         box = touched_box(level, [items[mine]], buffer)
     if readers and not is_whole(box, buffer):
         box, fill = whole(buffer), True
+    if fill and init_before(level, place):
+        raise InitBefore(place.home, at=at, buffer=buffer, block=place.node)
     plan = Plan(Spot(scope, level, last + 1), mine, places, buffer, box, storage)
     plan.fill, plan.plain = fill, plain
     return plan

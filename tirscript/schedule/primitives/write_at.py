@@ -11,7 +11,8 @@ Requirements:
   * ``storage_scope`` is a scope (``bad-scope``)
   * nothing else in the statement of the loop that holds the block uses the buffer (``shared-nest``), and no
     return leaves it (``leaves-block``); the loops from the scope to the loop are serial or bound to threads
-    (``parallel-loop``)
+    (``parallel-loop``); where old content must be copied, the block has no init that runs before the loop
+    (``init-before``)
   * the buffer is declared outside the scope's statements (``declared-inside``), and has no strides or offset
     where the block uses a view or pointer of it (``used-otherwise``)
 
@@ -33,7 +34,7 @@ from typing import Any
 from tirscript.ir.buffer import Buffer
 
 from ..buffers import check_scope, region_of
-from ..caching import Box, Cache, Spot, check_plain, child_number, children_of, touched_box
+from ..caching import Box, Cache, Spot, check_plain, child_number, children_of, init_before, touched_box
 from ..control import escapes
 from ..errors import describe
 from ..refs import BlockRV, StmtSRef
@@ -42,7 +43,7 @@ from ..state import ScheduleState
 from ..trace import InstructionKind
 from ..written import written_box
 from .cache_inplace import check_serial
-from .cache_write import LeavesBlock, SharedNest, alone
+from .cache_write import InitBefore, LeavesBlock, SharedNest, alone
 
 
 class Plan:
@@ -81,6 +82,8 @@ def check(state: ScheduleState, loop: Any, block: Any, write_buffer_index: Any, 
     fill = box is None
     if box is None:
         box = touched_box(level, [nest], buffer)
+    if fill and init_before(level, place):
+        raise InitBefore(place.home, at=marked, buffer=buffer, block=place.node)
     return Plan(place, Spot(scope, level, at), buffer, box, storage, fill)
 
 
