@@ -34,12 +34,13 @@ def matmul(a: Tensor, b: Tensor, transp_a: bool = False, transp_b: bool = False)
     other, columns = (b.shape[1], b.shape[0]) if transp_b else b.shape
     k = te.reduce_axis((0, _contracted(inner, other, "matmul")), name="k")
 
-    def f(i: Any, j: Any) -> Any:
+    def f(*index: Any) -> Any:
+        i, j = index
         x = a(k.var, i) if transp_a else a(i, k.var)
         y = b(j, k.var) if transp_b else b(k.var, j)
         return te.sum(ops.mul(x, y), axis=k)
 
-    out: Tensor = te.compute((rows, columns), f, name="T_matmul", tag=MATMUL, varargs_names=None)
+    out: Tensor = te.compute((rows, columns), f, name="T_matmul", tag=MATMUL, varargs_names=["ax0", "ax1"])
     return out
 
 

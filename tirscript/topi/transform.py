@@ -169,9 +169,9 @@ def concatenate(a_tuple: Sequence[Tensor], axis: int = 0) -> Tensor:
             index[at] = simplify(ops.sub(i[at], starts[n]))
             return tensors[n](*index)
 
-        out = read(len(tensors) - 1)
-        for n in range(len(tensors) - 2, -1, -1):
-            out = ops.if_then_else(ops.lt(i[at], starts[n + 1]), read(n), out)
+        out = read(0)
+        for n in range(1, len(tensors)):
+            out = ops.if_then_else(ops.le(starts[n], i[at]), read(n), out)
         return out
 
     shape = [*first.shape[:at], starts[-1], *first.shape[at + 1 :]]

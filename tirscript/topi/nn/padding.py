@@ -115,7 +115,7 @@ def pad(
                 continue
             at.append(v if known(a) == 0 else simplify(ops.sub(v, a)))
             if known(a) is None or (known(a) or 0) > 0:
-                inside.append(ops.ge(v, a))
+                inside.append(ops.le(*ops.promote(a, v)))
             if known(b) is None or (known(b) or 0) > 0:
                 inside.append(ops.lt(v, extent(ops.add(n, a))))
         return ops.if_then_else(te.all(*inside), data(*at), value) if inside else data(*at)
