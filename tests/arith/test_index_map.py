@@ -94,6 +94,19 @@ def test_flattened_and_split_again(n: int, m: int, f: int, back: bool, down: boo
     check(g, [n, m])
 
 
+@pytest.mark.parametrize("shape", [(12, 16), (16, 12), (3, 8), (1, 24)])
+def test_flattened_and_split_in_three(shape: tuple[int, int]) -> None:
+    def split(m: int, lower: int, upper: int) -> Any:
+        def g(i: Any, j: Any) -> list[Any]:
+            flat = i * m + j
+            return [flat // (lower * upper), flat // lower % upper, flat % lower]
+
+        return g
+
+    for lower, upper in ((8, 3), (4, 6), (2, 3)):
+        check(split(shape[1], lower, upper), list(shape))
+
+
 def test_symbolic() -> None:
     n, m = Var("n", "int64"), Var("m", "int64")
     flat = IndexMap.from_func(lambda i, j: [i * m + j])

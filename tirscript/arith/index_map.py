@@ -37,7 +37,7 @@ from tirscript.ir.visitor import substitute
 from .analyzer import Analyzer
 from .evaluate import CannotEvaluate, evaluate
 from .iter_box import box_of, digit_ends, fills
-from .iter_map import Decoder
+from .iter_map import Decoder, fuse
 from .linear import Atom, AtomKey, Linear, atom_expr, atom_mentions, factors, mentions, multiply
 
 
@@ -342,9 +342,23 @@ def _as(e: Expr, dtype: str) -> Expr:
 
 def solve(m: IndexMap, ranges: Mapping[Var, Range], outputs: Sequence[Expr]) -> list[Expr] | None:
     """The initial indices as expressions of the final ones; None where they are not determined."""
+    found = _solved(m.final_indices, ranges, outputs)
+    if found is None and (fused := fuse(m.final_indices, ranges)) is not None:
+        # The number that several indices make together may be determined where each alone is not seen to be.
+        digits, box = fused
+        whole = _solved([substitute(e, digits) for e in m.final_indices], box, outputs)
+        if whole is not None:
+            known = dict(zip(box, whole, strict=True))
+            found = [substitute(digits[v], known) if v in digits else known[v] for v in ranges]
+    return found
+
+
+def _solved(
+    finals: Sequence[Expr], ranges: Mapping[Var, Range], outputs: Sequence[Expr]
+) -> list[Expr] | None:
     cx = Analyzer()
     moving = bound_box(cx, ranges)
-    forms = [cx.linear(e) for e in m.final_indices]
+    forms = [cx.linear(e) for e in finals]
     sums = [f for f in forms if f is not None]
     if len(sums) != len(forms):
         return None
@@ -356,7 +370,7 @@ def solve(m: IndexMap, ranges: Mapping[Var, Range], outputs: Sequence[Expr]) -> 
         return None
     out: list[Expr] = []
     for v, r in ranges.items():
-        passed = next((y for e, y in zip(m.final_indices, outputs, strict=True) if e is v), None)
+        passed = next((y for e, y in zip(finals, outputs, strict=True) if e is v), None)
         x = passed if passed is not None else solver.values.get(v) if v in moving else r.min
         if x is None:
             return None
