@@ -144,7 +144,7 @@ def test_a_defect_of_a_primitive_is_reported_and_taken_back(monkeypatch: pytest.
 def test_later_primitives_say_that_they_are_not_there() -> None:
     sch = Schedule(matmul)
     for name, stub in vars(Later).items():
-        if not name.startswith("_"):
+        if not name.startswith("_") and getattr(Schedule, name) is stub:
             count = len(inspect.signature(stub).parameters) - 1
             with pytest.raises(ts.NotYetError, match=name):
                 getattr(sch, name)(*["C"] * count)

@@ -298,8 +298,7 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
             if state.debug_mask:
                 state.verify()
             if self._verifier is not None:
-                changed = dict.fromkeys([home for home, _ in state.log])
-                self._verifier.check(state.mod, changed, _call_text(kind, args))
+                self._verify(kind, args)
         except BaseException as error:
             result = self._recover(error, kind, args)
         log = state.log
@@ -377,6 +376,12 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
             self._insts.append(inst)
         return inst
 
+    def _verify(self, kind: InstructionKind, args: tuple[Any, ...]) -> None:
+        """Run what the step changed, and compare."""
+        assert self._verifier is not None
+        changed = dict.fromkeys([home for home, _ in self._state.log])
+        self._verifier.check(self._state.mod, changed, _call_text(kind, args))
+
     def _recover(self, error: BaseException, kind: InstructionKind, args: tuple[Any, ...]) -> Any:
         """Put the old program back; raise what is to be raised, or run again with a deeper stack."""
         state = self._state
@@ -386,7 +391,10 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
         if isinstance(error, RecursionError):
             with deep_recursion():
                 try:
-                    return kind.rewrite(state, kind.check(state, *args))
+                    result = kind.rewrite(state, kind.check(state, *args))
+                    if self._verifier is not None:
+                        self._verify(kind, args)
+                    return result
                 except Refusal as refusal:
                     state.roll_back()
                     raise self._attach(refusal, kind.method, _call_text(kind, args)) from None
