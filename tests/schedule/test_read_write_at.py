@@ -109,6 +109,16 @@ def test_uneven_tiles_and_reversed_reads() -> None:
         np.testing.assert_array_equal(run(sch.mod, a, np.zeros((30, 8), "int32")), a[::-1] + 1)
 
 
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_the_last_tile_of_a_guarded_loop_stays_inside(level: int) -> None:
+    a = rng(12, 10)
+    sch = Schedule(two_stages)
+    sch.split(sch.get_loops("B")[0], [None, 5])
+    sch.read_at(sch.get_loops("B")[level], "B", 0, "shared")
+    roundtrip(sch.mod)
+    np.testing.assert_array_equal(run(sch.mod, a, np.zeros((12, 10), "float32")), a * 2 + 1)
+
+
 def test_symbolic_shapes_and_old_content() -> None:
     sch = Schedule(copy_symbolic)
     sch.read_at(sch.get_loops("O")[0], "O", 0, "shared")

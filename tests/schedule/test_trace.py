@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ import tirscript as ts
 from tirscript.schedule import Instruction, InstructionKind, Schedule, Trace
 from tirscript.schedule.testing import verify_trace_roundtrip
 
-from .programs import matmul, two_stages
+from .programs import copy_symbolic, matmul, two_stages
 
 
 def test_as_python() -> None:
@@ -224,3 +225,21 @@ def test_unannotated_results_are_named_once() -> None:
     (child,) = sch.get_child_blocks(sch.get_loops(b)[0])
     sch.annotate(child, "child", 1)
     verify_trace_roundtrip(sch, two_stages)
+
+
+def test_maps_over_the_sizes_of_the_function_replay() -> None:
+    def tiles(sch: Schedule) -> Any:
+        n, m = sch.get(sch.get_block("O")).iter_vars[0].dom.extent, sch.expr("m")
+        return lambda i, j: [(0, n), (0, m)]
+
+    sch = Schedule(copy_symbolic)
+    sch.annotate_buffer_access("O", 0, "read", tiles(sch))
+    assert 'sch.expr("n")' in str(sch.trace) and "A[0:n, 0:m]" in sch.mod.script()
+    verify_trace_roundtrip(sch, copy_symbolic)
+
+
+def test_a_function_that_raises_is_no_fault_of_the_schedule() -> None:
+    sch = Schedule(copy_symbolic)
+    with pytest.raises(ts.ScheduleError, match="NameError") as caught:
+        sch.annotate_buffer_access("O", 0, "read", lambda i, j: [(0, nothing), (0, 4)])  # noqa: F821
+    assert caught.value.code == "bad-index-map" and len(sch.history) == 0

@@ -7,7 +7,7 @@ from typing import Any
 
 from tirscript.analysis.access import infer_regions
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import LE, Add, Expr, IntImm, Range, Var, const_int
+from tirscript.ir.expr import LE, TRUE, Add, Expr, IntImm, Range, Var, const_int
 from tirscript.ir.stmt import Block, BlockRealize, For, IfThenElse, SeqStmt, Stmt, seq
 from tirscript.ir.visitor import free_vars
 
@@ -56,11 +56,28 @@ def _loop_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> Box | None:
             if f.step is not None or not within(Range(f.min, f.extent), size):
                 return None
             box.append((f.min, f.extent))
-        elif loops.keys().isdisjoint(free_vars(value)):
+        elif loops.keys().isdisjoint(free_vars(value)) and (
+            realize.predicate is TRUE or _surely_in(level, value, size)
+        ):
             box.append((value, const_int(1, value.dtype)))
         else:
             return None
     return box
+
+
+def _inner(level: StmtSRef) -> StmtSRef:
+    """A place below the level."""
+    return StmtSRef(level.node, level, 0, level.home)
+
+
+def _surely(inner: StmtSRef, low: Expr, end: Expr, size: Expr) -> bool:
+    """Whether the cells from ``low`` to before ``end`` surely lie in a dimension."""
+    return holds(inner, LE(const_int(0, low.dtype), low)) and holds(inner, LE(end, size))
+
+
+def _surely_in(level: StmtSRef, value: Expr, size: Expr) -> bool:
+    """Whether a value at the level is inside a dimension even where the predicate of the block is false."""
+    return _surely(_inner(level), value, Add(value, const_int(1, value.dtype)), size)
 
 
 def within(r: Range, size: Expr) -> bool:
@@ -143,16 +160,14 @@ def _inside(level: StmtSRef, region: Sequence[Range], buffer: Buffer) -> Box:
     out: Box = []
     top: Any
     x: Any
-    inner = StmtSRef(level.node, level, 0, level.home)
+    inner = _inner(level)
     for x, (zero, top) in zip(region, whole(buffer), strict=True):
         if x.extent is top and type(x.min) is IntImm and x.min.value == 0:
             inside = True
         elif type(x.min) is IntImm and type(x.extent) is IntImm and type(top) is IntImm:
             inside = x.min.value >= 0 and x.min.value + x.extent.value <= top.value
         else:
-            inside = holds(inner, LE(const_int(0, x.min.dtype), x.min)) and holds(
-                inner, LE(Add(x.min, x.extent), top)
-            )
+            inside = _surely(inner, x.min, Add(x.min, x.extent), top)
         out.append((x.min, x.extent) if inside else (zero, top))
     return out
 

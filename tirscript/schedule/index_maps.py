@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from tirscript.ir import expr as nodes
 from tirscript.ir.expr import Call, Cast, Expr, FloatImm, IntImm, Select, Var
 from tirscript.ir.index_map import IndexMap
 from tirscript.ir.ops import as_expr
-from tirscript.ir.visitor import free_vars
+from tirscript.ir.visitor import free_vars, substitute
 
 from .errors import BadArgument, Refusal, a_kind
 from .refs import StmtSRef
@@ -44,18 +45,33 @@ class Mapped:
         self.made: IndexMap | None = given if isinstance(given, IndexMap) else None
 
     def __repr__(self) -> str:
+        return "a function" if self.made is None else _shown(self.made)
+
+    def as_python(self) -> str:
+        """The map as a lambda that can be run: what is no index of it is asked of the schedule by name."""
         m = self.made
         if m is None:
             return "a function"
-        plain = {v: v.replace(dtype="int32") for v in m.initial_indices}
-        final = [retyped(e, "int32", plain) for e in m.final_indices]
-        if all(e is not None for e in final):
-            return repr(IndexMap(list(plain.values()), [e for e in final if e is not None]))
-        return repr(IndexMap(m.initial_indices, m.final_indices))
+        known = set(m.initial_indices)
+        free = [v for v in dict.fromkeys(v for e in m.final_indices for v in free_vars(e)) if v not in known]
+        marks = {v: v.replace(name=f"size_{n}_{v.name}") for n, v in enumerate(free)}
+        text = _shown(IndexMap(m.initial_indices, [substitute(e, marks) for e in m.final_indices]))
+        for v, mark in marks.items():
+            text = re.sub(rf"\b{mark.name}\b", f'sch.expr("{v.name}")', text)
+        return text
 
     def as_json(self) -> Any:
         """Plain lists and dicts that ``index_map_of`` reads."""
         return None if self.made is None else _encode_map(self.made)
+
+
+def _shown(m: IndexMap) -> str:
+    """A map as a lambda, its indices of int32 where they can be."""
+    plain = {v: v.replace(dtype="int32") for v in m.initial_indices}
+    final = [retyped(e, "int32", plain) for e in m.final_indices]
+    if all(e is not None for e in final):
+        return repr(IndexMap(list(plain.values()), [e for e in final if e is not None]))
+    return repr(IndexMap(m.initial_indices, m.final_indices))
 
 
 def held(value: Any) -> Any:
@@ -88,7 +104,7 @@ def index_map_of(
         if isinstance(error, Refusal):
             raise
         raise _bad(place, argument, primitive, error.message) from None
-    except (TypeError, ValueError, AttributeError, IndexError, KeyError, ZeroDivisionError) as error:
+    except Exception as error:  # the function may raise anything
         raise _bad(place, argument, primitive, f"{type(error).__name__}: {error}") from None
     have = len(given.initial_indices)
     if have != ndim:

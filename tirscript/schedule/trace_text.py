@@ -49,6 +49,9 @@ class Names:
             return "{" + ", ".join([f"{self.python(k)}: {self.python(v)}" for k, v in value.items()]) + "}"
         if _is_symbolic(value):
             return f"sch.expr({json.dumps(expr_text(value), ensure_ascii=False)})"
+        written = getattr(value, "as_python", None)
+        if written is not None:
+            return str(written())
         value = plain(value)
         if isinstance(value, str):
             return json.dumps(value, ensure_ascii=False)
