@@ -308,7 +308,7 @@ class Cache:
         """Let blocks use the cache, and put in the statements that fill it and write it back."""
         spot = self.spot
         home = spot.scope.home
-        if len(places) == 1 and not spot.inside_loop:
+        if len(places) == 1:
             s: BlockRealize = places[0].node
             block = self.used_by(places[0], reads_only=reads_only)
             used = BlockRealize(s.iter_values, s.predicate, block, s.span)
@@ -371,22 +371,15 @@ def insert(
     """Put statements into the body at the spot's level (numbers count the old ones), and allocate a buffer in
     its scope; ``changed`` is a place below a scope's body, and what takes its place."""
     home = spot.scope.home
-    token = block_token(spot.scope.node.block.label)
+    scope = home.index[block_token(spot.scope.node.block.label)]
+    level = home.index[spot.level.node.loop_var] if spot.inside_loop else scope
+    body = body_of(level) if changed is None else _lifted(level, *changed)
+    body = _with_parts(body, parts)
     if spot.inside_loop:
-        level = home.index[spot.level.node.loop_var]
-        f: For = level.node
-        state.replace(level, f.replace(body=_with_parts(f.body, parts)))
-        s: BlockRealize = home.index[token].node
-        block = s.block.replace(alloc_buffers=(*s.block.alloc_buffers, allocated))
-    else:
-        s = home.index[token].node
-        body = s.block.body
-        if changed is not None:
-            body = _lifted(spot.scope, *changed)
-        block = s.block.replace(
-            body=_with_parts(body, parts), alloc_buffers=(*s.block.alloc_buffers, allocated)
-        )
-    state.replace(home.index[token], BlockRealize(s.iter_values, s.predicate, block, s.span))
+        body = _lifted(scope, level, level.node.replace(body=body))
+    s: BlockRealize = scope.node
+    block = s.block.replace(body=body, alloc_buffers=(*s.block.alloc_buffers, allocated))
+    state.replace(scope, BlockRealize(s.iter_values, s.predicate, block, s.span))
 
 
 def _lifted(scope: StmtSRef, place: StmtSRef, new: Stmt) -> Stmt:
