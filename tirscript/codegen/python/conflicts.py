@@ -102,12 +102,23 @@ class Region:
         self.box = box
 
     def holds(self, buffer: Watched, index: Index, address: int) -> bool:
-        if self.buffer.memory is not buffer.memory:
+        own = self.buffer
+        if own.memory is not buffer.memory:
             return False
-        at = index if buffer is self.buffer else self.buffer.unravel(address)
-        return at is not None and all(
-            low <= i < low + extent for i, (low, extent) in zip(at, self.box, strict=True)
-        )
+        at = index if buffer is own else own.unravel(address)
+        if at is None:
+            return False
+        for i, (low, extent) in zip(at, self.box, strict=True):  # noqa: SIM110  (runs for every access)
+            if not low <= i < low + extent:
+                return False
+        return True
+
+
+def _held(regions: Sequence[Region], buffer: Watched, index: Index, address: int) -> bool:
+    for r in regions:  # noqa: SIM110  (runs for every access)
+        if r.holds(buffer, index, address):
+            return True
+    return False
 
 
 class Conflicts(Reports):
@@ -252,20 +263,18 @@ class Conflicts(Reports):
     ) -> None:  # fmt: skip
         assert frame.reads is not None and frame.writes is not None
         if write:
-            if any(r.holds(buffer, index, address) for r in frame.writes):
+            if _held(frame.writes, buffer, index, address):
                 return
             code, part = ("init-outside-writes", "the init of ") if frame.initialising else (
                 "undeclared-write", "")  # fmt: skip
             said = f'{part}block "{frame.name}" writes {element(buffer, index)}, which is not in its T.writes'
             declared = frame.writes
         else:
-            if any(r.holds(buffer, index, address) for r in frame.reads):
+            if _held(frame.reads, buffer, index, address):
                 return
             if last is not None and last.time > frame.start:
                 return  # its own
-            if (frame.init or frame.initialising) and any(
-                r.holds(buffer, index, address) for r in frame.writes
-            ):
+            if (frame.init or frame.initialising) and _held(frame.writes, buffer, index, address):
                 return
             code = "undeclared-read"
             said = f'block "{frame.name}" reads {element(buffer, index)}, which is not in its T.reads'
