@@ -402,3 +402,98 @@ def test_a_loop_without_an_axis() -> None:
                 O[vt] = B[0]
 
     assert "loop `t` without an axis" in refused(f, "not-a-single-store")
+
+
+@pytest.mark.parametrize(("b", "axes", "loops", "index"), [
+    ("(24,)", 'vi = T.axis.spatial(24, i)', "i in range(24)", "23 - vi"),
+    ("(24,)", 'vi, vj = T.axis.remap("SS", [i, j])', "i, j in T.grid(4, 6)", "vi * 6 + vj"),
+    ("(24,)", 'vi, vj = T.axis.remap("SS", [i, j])', "i, j in T.grid(4, 6)", "vj * 4 + vi"),
+    ("(4, 6)", 'vi = T.axis.spatial(24, i)', "i in range(24)", "vi // 6, vi % 6"),
+    ("(24,)", "vi = T.axis.spatial((3, 27), i + 3)", "i in range(24)", "vi - 3"),
+])  # fmt: skip
+def test_stores_at_other_indices_than_axes(b: str, axes: str, loops: str, index: str) -> None:
+    read = "B[vo]" if b == "(24,)" else "B[vo // 6, vo % 6]"
+    value = "A[vi] * 2" if "vj" not in axes else "A[vi] * 2 + A[vj]"
+    f = ts.parse(f"""\
+from tirscript.script import tir as T
+
+@T.prim_func
+def main(A: T.Buffer((30,), "int32"), O: T.Buffer((24,), "int32")):
+    B = T.alloc_buffer({b}, "int32")
+    for {loops}:
+        with T.block("B"):
+            {axes}
+            B[{index}] = {value}
+    for o in range(24):
+        with T.block("O"):
+            vo = T.axis.spatial(24, o)
+            O[vo] = {read} + 1
+""")
+    inlined(f, None, rng(30, dtype="int32"), np.zeros(24, "int32"))
+
+
+def test_a_write_behind_all_readers() -> None:
+    @T.prim_func
+    def f(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
+        B = T.alloc_buffer((8,), "int32")
+        for i in range(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                B[vi] = A[vi] + 1
+        for i in range(8):
+            with T.block("O"):
+                vi = T.axis.spatial(8, i)
+                O[vi] = B[7 - vi]
+        for i in range(8):
+            with T.block("A"):
+                vi = T.axis.spatial(8, i)
+                A[vi] = 0
+
+    inlined(f, None, rng(8, dtype="int32"), np.zeros(8, "int32"))
+
+
+def test_a_write_of_other_elements() -> None:
+    @T.prim_func
+    def f(A: T.Buffer((16,), "int32"), O: T.Buffer((4, 8), "int32")):
+        B = T.alloc_buffer((8,), "int32")
+        for t in range(4):
+            for i in range(8):
+                with T.block("B"):
+                    vi = T.axis.spatial(8, i)
+                    B[vi] = A[vi] + 1
+            for i in range(8):
+                with T.block("A"):
+                    vt, vi = T.axis.remap("OS", [t, i])
+                    A[vi + 8] = A[vi + 8] * 2
+            for i in range(8):
+                with T.block("O"):
+                    vt, vi = T.axis.remap("SS", [t, i])
+                    O[vt, vi] = B[vi]
+
+    inlined(f, None, rng(16, dtype="int32"), np.zeros((4, 8), "int32"))
+
+
+def test_a_value_from_an_inner_scratch_for_inner_readers() -> None:
+    @T.prim_func
+    def f(A: T.Buffer((4, 3), "int32"), O: T.Buffer((4, 3), "int32")):
+        B = T.alloc_buffer((3,), "int32")
+        for i in range(4):
+            with T.block("outer"):
+                vi = T.axis.opaque(4, i)
+                T.reads(A[vi, 0:3])
+                T.writes(O[vi, 0:3])
+                s = T.alloc_buffer((3,), "int32")
+                for j in range(3):
+                    with T.block("s"):
+                        vj = T.axis.spatial(3, j)
+                        s[vj] = A[vi, vj] * 2
+                for j in range(3):
+                    with T.block("B"):
+                        vj = T.axis.spatial(3, j)
+                        B[vj] = s[vj] + 1
+                for j in range(3):
+                    with T.block("O"):
+                        vj = T.axis.spatial(3, j)
+                        O[vi, vj] = B[2 - vj]
+
+    inlined(f, None, rng(4, 3, dtype="int32"), np.zeros((4, 3), "int32"))

@@ -8,12 +8,14 @@ Requirements:
   * it has no init (``inline-init``), and its body is one store of a value without side effects
     (``not-a-single-store``)
   * its axes are spatial, and each is one index of the store, over the whole of that dimension, or has one
-    iteration or is not used (``not-every-cell``)
+    iteration or is not used; or the indices tell the axes in another way (``B[7 - i]``, ``B[i * 4 + j]``,
+    ``B[i // 4, i % 4]``), and meet every element (``not-every-cell``)
   * no condition but the bounds of its own axes decides whether it runs (``guarded-producer``)
   * a block allocates the buffer (``not-allocated``); no other statement writes it (``other-writer``), and all
     others read single elements of it (``opaque-reader``)
   * its scope holds something else (``only-block``)
-  * what the value reads was written for good before the block starts (``read-overtakes-write``)
+  * what the value reads is not written between the block and those that read its buffer
+    (``read-overtakes-write``)
 
 >>> from tirscript.schedule import Schedule
 >>> from tirscript.schedule.testing import chain
@@ -27,9 +29,11 @@ Source: TVM's ``compute_inline``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tirscript.analysis.access import Access, accesses_of, conjuncts, uses_declared
+from tirscript.arith.linear import to_linear
 from tirscript.ir import op
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import (
@@ -46,13 +50,16 @@ from tirscript.ir.expr import (
     const_int,
 )
 from tirscript.ir.node import walk
-from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, SeqStmt
 from tirscript.ir.visitor import free_vars, substitute
 
 from ..buffers import allocation_of, refuse_root
 from ..errors import Refusal, describe
-from ..legality import aliased_params
-from ..moves import paths, surely_before, touching, with_regions, without
+from ..footprint import touched
+from ..inlining import Inverse, inverse_of
+from ..legality import aliased_params, outside_ranges
+from ..motion import meeting
+from ..moves import paths, surely_before, with_regions, without
 from ..prove import same
 from ..refs import StmtSRef, block_token
 from ..resolve import block_place
@@ -111,16 +118,33 @@ class ReadOvertakesWrite(Refusal):
 class Plan:
     """The block, where its buffer is allocated, and what a cell holds as a function of its indices."""
 
-    __slots__ = ("buffer", "home", "place", "slots", "value")
+    __slots__ = ("buffer", "home", "inverse", "place", "slots", "value")
 
     def __init__(
-        self, place: StmtSRef, home: StmtSRef, buffer: Buffer, value: Expr, slots: list[Var | None]
+        self,
+        place: StmtSRef,
+        home: StmtSRef,
+        buffer: Buffer,
+        value: Expr,
+        slots: list[Var | None],
+        inverse: Inverse | None,
     ) -> None:
         self.place = place
         self.home = home
         self.buffer = buffer
         self.value = value
         self.slots = slots  # for each dimension the axis that is its index; None for a constant one
+        self.inverse = inverse  # or the axes as functions of the indices
+
+    def values(self, indices: Sequence[Expr]) -> dict[Var, Expr]:
+        """The axes for an element of the buffer."""
+        if self.inverse is not None:
+            return self.inverse.at(indices)
+        out: dict[Var, Expr] = {}
+        for v, i in zip(self.slots, indices, strict=True):
+            if v is not None:
+                out[v] = i if i.dtype == v.dtype else Cast(v.dtype, i)
+        return out
 
 
 def check(state: ScheduleState, block: Any) -> Plan:
@@ -137,21 +161,45 @@ def check(state: ScheduleState, block: Any) -> Plan:
     home = allocation_of(place, buffer)
     if home is place:
         raise NotASingleStore(place.home, at=at, block=realize, what=f"it allocates {buffer.name} itself")
-    slots, constants = _slots(place, realize, store)
+    inverse = None
+    try:
+        slots, constants = _slots(place, realize, store)
+    except NotEveryCell:
+        inverse = _whole_inverse(realize, store)
+        if inverse is None:
+            raise
+        slots, constants = [], {}
     _check_guards(place, realize)
-    found = touching(home, buffer)
-    _check_uses(place, home, store, found)
+    users = _users(home, buffer)
+    found = [a for s in users for a in accesses_of(s) if a.buffer.data is buffer.data]
+    _check_uses(place, users, store, found)
     top, rest = without(place)
     if rest is None:
         raise OnlyBlock(
             place.home, at=at, block=realize, scope=describe(top.parent.node if top.parent else None)
         )
+    plan = Plan(place, home, buffer, store.value, slots, inverse)
     if state.enable_check:
-        _check_order(place, home, store)
+        _check_order(plan, store, found)
     value = store.value if store.value.dtype == buffer.dtype else Cast(buffer.dtype, store.value)
     if constants:
         value = substitute(value, constants)
-    return Plan(place, home, buffer, value, slots)
+    plan.value = value
+    return plan
+
+
+def _whole_inverse(realize: BlockRealize, store: BufferStore) -> Inverse | None:
+    """The inverse of a store at other indices than its axes, if it stores every element of the buffer."""
+    if any(iv.kind != "spatial" for iv in realize.block.iter_vars):
+        return None
+    found = inverse_of(store.indices, realize.block.iter_vars)
+    if found is None:
+        return None
+    for (low, high), n in zip(found.box, store.buffer.shape, strict=True):
+        size = to_linear(n)
+        if size is None or low.key() != 0 or (size - high).key() != 1:
+            return None
+    return found
 
 
 def _store(place: StmtSRef, realize: BlockRealize) -> BufferStore:
@@ -264,7 +312,24 @@ def _name_of(a: Access) -> str:
     return f'block "{a.realizes[-1].block.name}"' if a.realizes else describe(a.stmt)
 
 
-def _check_uses(place: StmtSRef, home: StmtSRef, store: BufferStore, found: list[Access]) -> None:
+def _users(home: StmtSRef, buffer: Buffer) -> list[Any]:
+    """The statements in the body of the block that touch the buffer, not counting sequences."""
+    out: list[Any] = []
+    stack: list[Any] = [home.node.block.body]
+    if home.node.block.init is not None:
+        stack.append(home.node.block.init)
+    while stack:
+        s = stack.pop()
+        if type(s) is SeqStmt:
+            stack.extend(reversed(s.seq))
+            continue
+        reads, writes = touched(s)
+        if buffer.data in reads or buffer.data in writes:
+            out.append(s)
+    return out
+
+
+def _check_uses(place: StmtSRef, users: list[Any], store: BufferStore, found: list[Access]) -> None:
     realize = place.node
     for a in found:
         if a.stmt is store:
@@ -284,7 +349,7 @@ def _check_uses(place: StmtSRef, home: StmtSRef, store: BufferStore, found: list
             )
     # What is not an access that was seen: views, pointers, regions that are declared only.
     n: Any
-    for n in walk(home.node.block):
+    for n in [n for s in users for n in walk(s)]:
         t = type(n)
         if t is Block and (n.match_buffers or uses_declared(n)):
             regions = (*n.reads, *n.writes, *[m.source for m in n.match_buffers])
@@ -303,8 +368,11 @@ def _check_uses(place: StmtSRef, home: StmtSRef, store: BufferStore, found: list
             )
 
 
-def _check_order(place: StmtSRef, home: StmtSRef, store: BufferStore) -> None:
-    """Whoever writes what the value reads has done so before the block starts."""
+def _check_order(plan: Plan, store: BufferStore, found: list[Access]) -> None:
+    """Whoever writes what the value reads does so before the block, or after all that read its buffer; or
+    writes none of the elements that are read."""
+    place, home = plan.place, plan.home
+    readers = [a for a in found if a.stmt is not store]
     reads: dict[Var, Buffer] = {n.buffer.data: n.buffer for n in walk(store.value) if type(n) is BufferLoad}
     if not reads:
         return
@@ -318,16 +386,24 @@ def _check_order(place: StmtSRef, home: StmtSRef, store: BufferStore) -> None:
     for buffer in reads.values():
         if buffer in params:
             scope = _root_of(place)
-            _check_writers(place, scope, {buffer, *aliased} if buffer in aliased else {buffer})
+            same = {buffer, *aliased} if buffer in aliased else {buffer}
+            _check_writers(place, scope, same, plan, readers)
             continue
         try:
             scope = allocation_of(place, buffer)
         except Refusal:
             scope = place
-        if scope is place or id(scope) in inside:
+        if scope is not place and id(scope) in inside and not _all_inside(scope, readers):
+            scope = place
+        if scope is place:
             what = f"its value reads {buffer.name}, which exists only inside a block around it"
             raise NotASingleStore(place.home, at=[(place.node, None)], block=place.node, what=what)
-        _check_writers(place, scope, {buffer})
+        _check_writers(place, scope, {buffer}, plan, readers)
+
+
+def _all_inside(scope: StmtSRef, readers: list[Access]) -> bool:
+    """Whether all readers stand in the block too."""
+    return all(any(r is scope.node for r in a.realizes) for a in readers)
 
 
 def _root_of(place: StmtSRef) -> StmtSRef:
@@ -336,20 +412,69 @@ def _root_of(place: StmtSRef) -> StmtSRef:
     return place
 
 
-def _check_writers(place: StmtSRef, scope: StmtSRef, buffers: set[Buffer]) -> None:
-    """Every write to the buffers inside the block ``scope`` comes before the place for good."""
+def _check_writers(
+    place: StmtSRef,
+    scope: StmtSRef,
+    buffers: set[Buffer],
+    plan: Plan,
+    readers: list[Access],
+) -> None:
+    """Every write to the buffers inside the block ``scope`` leaves the values that are read as they were."""
     memory = {b.data for b in buffers}
-    where: dict[int, Any] | None = None
-    for a in accesses_of(scope.node.block):
-        if not a.is_write or a.buffer.data not in memory:
-            continue
-        if where is None:
-            where = paths(scope.node.block.body)
-        mine, theirs = where.get(id(place.node)), where.get(id(a.stmt))
-        if mine is None or theirs is None or not surely_before(theirs, mine):
-            raise ReadOvertakesWrite(
-                place.home, at=[(place.node, None)], block=place.node, buffer=a.buffer, other=_name_of(a)
+    mine = _child_of(scope, place)
+    parts = scope.node.block.body
+    for n, part in enumerate(parts.seq if type(parts) is SeqStmt else (parts,)):
+        if n < mine or memory.isdisjoint(touched(part)[1]):
+            continue  # what stands before has run for good
+        where: dict[int, Any] | None = None
+        for a in accesses_of(part):
+            if not a.is_write or a.buffer.data not in memory:
+                continue
+            if where is None:
+                where = paths(scope.node.block.body)
+            here, theirs = where.get(id(place.node)), where.get(id(a.stmt))
+            if here is None or theirs is None:
+                fine = False
+            else:
+                behind = [where.get(id(r.stmt)) for r in readers]
+                fine = surely_before(theirs, here) or (
+                    bool(behind) and all(r is not None and surely_before(r, theirs) for r in behind)
+                )
+            if not fine and not _never_meets(plan, a, readers):
+                raise ReadOvertakesWrite(
+                    place.home, at=[(place.node, None)], block=place.node, buffer=a.buffer, other=_name_of(a)
+                )
+
+
+def _child_of(scope: StmtSRef, place: StmtSRef) -> int:
+    """The number of the statement in the body of the block ``scope`` that the place stands in."""
+    p = place
+    while p.parent is not None and p.parent is not scope:
+        if type(p.parent.node) is SeqStmt and p.parent.parent is scope:
+            return p.seq_index
+        p = p.parent
+    return 0
+
+
+def _never_meets(plan: Plan, write: Access, readers: list[Access]) -> bool:
+    """Whether the element that is written is none of those that readers would read themselves."""
+    place = plan.place
+    loads = [n for n in walk(plan.value) if type(n) is BufferLoad]
+    aliased = aliased_params(place.home)
+    mine: list[Access] = []
+    for r in readers:
+        if r.indices is None:
+            return False
+        values = plan.values(r.indices)
+        mine += [
+            Access(
+                n.buffer, tuple([substitute(i, values) for i in n.indices]), False, r.axes, r.conditions,
+                r.stmt, n, False, None, r.realizes, r.guarded,
             )
+            for n in loads
+        ]  # fmt: skip
+    root = _root_of(place)
+    return meeting(mine, [write], (None,), [], (aliased, outside_ranges(root), ())) is None
 
 
 def rewrite(state: ScheduleState, plan: Plan) -> None:
@@ -364,12 +489,10 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
 
     def inline(n: Any) -> Any:
         t = type(n)
+        if (t is For or t is BlockRealize) and buffer.data not in touched(n)[0]:
+            return n
         if t is BufferLoad and n.buffer is buffer:
-            values: dict[Var, Expr] = {}
-            for v, i in zip(plan.slots, n.indices, strict=True):
-                if v is not None:
-                    i = inline(i)
-                    values[v] = i if i.dtype == v.dtype else Cast(v.dtype, i)
+            values = plan.values([inline(i) for i in n.indices])
             return substitute(plan.value, values) if values else plan.value
         new = n.map_children(inline)
         if t is Block and any(r.buffer is buffer for r in n.reads):
