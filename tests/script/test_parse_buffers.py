@@ -72,6 +72,33 @@ def test_quoted_dimensions_define_variables():
     assert isinstance(b.shape[1], Mul) and b.shape[1].a.name == "m"
 
 
+def test_the_body_declares_what_annotations_quote():
+    f = ts.parse("""
+def f(A: T.Buffer(("n", "m"), "float32"), B: T.Buffer((n,), "float32")):
+    n, m = T.int64(), T.int32()
+    for i in range(n):
+        B[i] = A[i, m - 1]
+""")
+    a, b = f.buffers
+    assert [e.dtype for e in a.shape] == ["int64", "int32"] and b.shape[0] is a.shape[0]
+    assert f.body.extent is a.shape[0]
+    again = ts.parse(f.script())
+    assert structural_equal(again, f)
+
+
+def test_shape_variables_outside_of_the_function():
+    f = ts.parse("""
+# from typing import TypeVar
+n = TypeVar("n")
+@T.prim_func
+def f(A: T.Buffer((n, 4), "float32"), B: T.Buffer((n,), "float32")):
+    for i in range(n):
+        B[i] = A[i, 3]
+""")
+    a, b = f.buffers
+    assert a.shape[0].dtype == "int64" and b.shape[0] is a.shape[0] and f.body.extent is a.shape[0]
+
+
 def test_handles_and_symbolic_shapes():
     f = ts.parse("""
 def f(a: T.handle, b: T.handle, unmatched: T.handle, k: T.int32):

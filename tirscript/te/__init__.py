@@ -16,7 +16,6 @@ from tirscript.ir.expr import CommReducer
 from tirscript.ir.ops import const
 from tirscript.script import operators as _operators
 
-from .program import create_prim_func
 from .functions import div, indexdiv, indexmod, logaddexp, power
 from .operation import (
     ComputeOp,
@@ -32,6 +31,7 @@ from .operation import (
     thread_axis,
     var,
 )
+from .program import create_prim_func
 from .reduce import Reduce, comm_reducer, reduce_axis
 from .reducers import all, any, max, min, prod, sum
 from .tensor import Tensor, TensorSlice

@@ -104,10 +104,6 @@ def shape_of(shape: Any) -> tuple[Expr, ...]:
     for n in out:
         if isinstance(n, IntImm) and n.value < 0:
             raise TirscriptError(f"an extent is not negative, this is {n.value}", code="negative-extent")
-    if len({n.dtype for n in out}) > 1:  # one index dtype in a tensor
-        out = tuple(
-            [const_int(n.value, "int64") if isinstance(n, IntImm) else ops.cast(n, "int64") for n in out]
-        )
     return out
 
 

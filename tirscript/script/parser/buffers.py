@@ -25,8 +25,32 @@ FIELDS = (
 )  # fmt: skip
 
 
-def _symbol(p: Parser, node: ast.AST, name: str, dtype: str = "int32") -> Var:
+class TypeVariable(str):
+    """A shape variable that stands outside of the functions: ``n = TypeVar("n")``, an int64."""
+
+    __slots__ = ()
+
+
+def declared_dtypes(body: list[ast.stmt]) -> dict[str, str]:
+    """What ``n = T.int64()`` says in the body, for names that the annotations use before."""
+    out: dict[str, str] = {}
+    for s in body:
+        if not isinstance(s, ast.Assign) or len(s.targets) != 1:
+            continue
+        several = isinstance(s.targets[0], ast.Tuple) and isinstance(s.value, ast.Tuple)
+        targets = s.targets[0].elts if several else [s.targets[0]]  # type: ignore[attr-defined]
+        values = s.value.elts if several else [s.value]  # type: ignore[attr-defined]
+        for target, value in zip(targets, values, strict=False):
+            if isinstance(target, ast.Name) and isinstance(value, ast.Call) and not value.args:
+                if isinstance(value.func, ast.Attribute) and value.func.attr in ("int32", "int64"):
+                    out.setdefault(target.id, value.func.attr)
+    return out
+
+
+def _symbol(p: Parser, node: ast.AST, name: str) -> Var:
     """The variable of a name that is given as a string: known, or new."""
+    dtype = "int64" if isinstance(name, TypeVariable) else p.declared.get(name, "int32")
+    name = str(name)
     known = p.names.get(name)
     if isinstance(known, Var):
         return known

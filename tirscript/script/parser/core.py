@@ -124,10 +124,11 @@ class Parser:
     """Reads one function.  Errors of statements are collected in ``errors`` and the parse goes on."""
 
     __slots__ = (
-        "annotating", "attrs", "axes", "block", "block_names", "buffer_map", "definition", "env", "errors",
-        "gone", "has_block", "items", "kinds", "loop_kinds", "loops", "macros", "module", "names", "naming",
-        "naming_node", "offsets", "open_ifs", "options", "params", "ret_type", "root_node", "source", "span",
-        "string_vars", "tail_returns", "threads", "undo", "unicode_columns", "used",
+        "annotating", "attrs", "axes", "block", "block_names", "buffer_map", "declared", "definition",
+        "env", "errors", "gone", "has_block", "items", "kinds", "loop_kinds", "loops", "macros",
+        "module", "names", "naming", "naming_node", "offsets", "open_ifs", "options", "params",
+        "ret_type", "root_node", "source", "span", "string_vars", "tail_returns", "threads", "undo",
+        "unicode_columns", "used",
     )  # fmt: skip
 
     def __init__(self, source: Source, env: Environment, options: Options, *, ascii_only: bool) -> None:
@@ -166,6 +167,8 @@ class Parser:
         self.naming: Any = None
         self.annotating = False
         self.string_vars: dict[str, Var] = {}
+        # The dtypes of shape variables that annotations name and the body declares: `n = T.int64()`.
+        self.declared: dict[str, str] = {}
         # The ids of the `return` statements that end the function; the `with` of an explicit root block.
         self.tail_returns: set[int] = set()
         self.root_node: ast.AST | None = None

@@ -205,6 +205,8 @@ def _parse_tree(
             definitions.append(s)
         elif isinstance(s, (ast.Import, ast.ImportFrom)):
             _import(p, s, known)
+        elif (name := _type_variable(s)) is not None:
+            known[name] = buffers.TypeVariable(name)
         elif not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)):
             raise p.error(
                 first_line_span(p, s),
@@ -273,6 +275,16 @@ class _Lazy(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self.NAMES)
+
+
+def _type_variable(s: ast.stmt) -> str | None:
+    """The name that ``n = TypeVar("n")`` declares."""
+    if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and isinstance(s.value, ast.Call):
+        call = s.value
+        if isinstance(call.func, ast.Name) and call.func.id == "TypeVar" and len(call.args) == 1:
+            if isinstance(call.args[0], ast.Constant) and call.args[0].value == s.targets[0].id:
+                return s.targets[0].id
+    return None
 
 
 def _import(p: Parser, s: ast.Import | ast.ImportFrom, known: dict[str, Any]) -> None:

@@ -49,6 +49,7 @@ def parse_definition(
     p = Parser(text.source, env, options, ascii_only=text.ascii_only)
     p.module, p.definition = module, definition
     span = _header(p, definition)
+    p.declared = buffers.declared_dtypes(definition.body)
     _signature(p, definition)
     if definition.returns is not None:
         p.ret_type = result_dtype(p, definition.returns)
