@@ -259,3 +259,52 @@ def test_iterations_are_counted() -> None:
     assert step_check.iterations(matmul, {}) == 16 * 20 * 24
     assert step_check.iterations(rows, {"n": 7}) == 21
     assert step_check.iterations(big(3), {}) == 24
+
+
+@T.prim_func
+def product(A: T.Buffer((8, 8), "float32"), B: T.Buffer((8, 8), "float32"), C: T.Buffer((8, 8), "float32")):
+    Y = T.alloc_buffer((8, 8))
+    for i, j, k in T.grid(8, 8, 8):
+        with T.block("Y"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                Y[vi, vj] = T.float32(0)
+            Y[vi, vj] = Y[vi, vj] + A[vi, vk] * B[vk, vj]
+    for i, j in T.grid(8, 8):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = T.max(Y[vi, vj], T.float32(0))
+
+
+def test_no_false_alarm_in_long_schedules() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sch = Schedule(product, verify=True)
+        y = sch.get_block("Y")
+        i, j, k = sch.get_loops(y)
+        io, ii = sch.split(i, [None, 3])
+        jo, ji = sch.split(j, [None, 4])
+        sch.reorder(io, jo, k, ii, ji)
+        sch.reverse_compute_at("C", jo)
+        sch.compute_at(sch.cache_read(y, 0, "local"), k)
+        sch.cache_write(y, 0, "local")  # copies in what the init overwrites: read, and not used
+        sch.vectorize(ji)
+        sch.decompose_reduction(y, k)
+        other = Schedule(product, verify=True)
+        other.rfactor(other.split(other.get_loops("Y")[2], [None, 4])[0], 0)
+        a, b = other.get_loops("C")
+        other.bind(a, "blockIdx.x")
+        other.bind(b, "threadIdx.x")
+    assert len(sch.history) == 9 and len(other.history) == 4
+
+
+def no_init(s: Any) -> Any:
+    """Without the reduction's beginning."""
+    return s.replace(init=None) if getattr(s, "init", None) is not None else None
+
+
+def test_a_lost_init_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(InstructionKind.get("Unroll"), "rewrite", broken(no_init))
+    sch = Schedule(product, verify=True)
+    with pytest.raises(ts.ScheduleError, match="changed-result"):
+        sch.unroll(sch.get_loops("C")[0])
