@@ -79,6 +79,12 @@ EXACT = [
     ((x * 16 + y * 16) % 64, True), ((j - 4) // 4, True), ((j - 4) % 4, True), ((x + 7) % 4, True), ((x * 9) % 4, True),
     ((i * 4 + j + 1) // 4, False), ((x * 2 + 1) // 4 * 4 + (x * 2 + 1) % 4, True), (x // 1, True), (x % 1, True),
     ((i * 8 + j * 2) // 4, True), ((i * 8 + j * 2) % 4, True), ((x * 12 + i) // 24, True),
+    # digits joined, however they are written; small coefficients
+    (x // 12 % 3 * 12 + x % 12, True), (x // 32 * 32 + x // 8 % 4 * 8 + x % 8, True),
+    ((x + 9) // 16 * 16 + (x + 9) // 4 % 4 * 4 + (x + 9) % 4, True), (x * 16 // 3 * 3 + x * 16 % 3, True),
+    ((x * 16 + y) // 3 * 6 + (x * 16 + y) % 3 * 2, True), ((x * -2 + y) % 3, True), ((1 - j) % 2, False),
+    ((x * 17 - y) % 8, True), (ops.eq(x % 16 // 4, x // 4 % 4), True), (ops.ne((x + 9) % 12 // 3, (x + 9) // 3 % 4), True),
+    (i * 16 // 3 % 4 <= 3, True), (x // 2 <= (x + 1) // 2, True), (p // 3 < (n + 2) // 3, True), (p // 4 <= (n - 1) // 4, True),
     # by symbols: p lies in 0 .. n - 1
     ((x * n + p) // n, True), ((x * n + p) % n, True), ((x * n + p) // n * n + (x * n + p) % n, True),
     ((x * n) // n, True), ((x * n) % n, True), ((x * n - 1) // n, False), (p // n, True), (p % n, True),
