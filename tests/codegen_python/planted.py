@@ -314,6 +314,22 @@ def f(A: T.Buffer((8, 8), "float32"), n: T.int32):
         S = T.match_buffer(A[0:4, 0:4], (4, 4), strides=[n, 1]) #!
         S[0, 0] = T.float32(1)
 
+#: match-offset
+@T.prim_func
+def f(A: T.Buffer((8, 8), "float32"), n: T.int32):
+    with T.block("A"):
+        T.reads()
+        T.writes(A[0:8, 0:8])
+        S = T.match_buffer(A[1:5, 0:8], (4, 8), elem_offset=n) #!
+        S[0, 0] = T.float32(1)
+
+#: thread-bound-twice
+@T.prim_func
+def f(A: T.Buffer((4, 4), "float32")):
+    for i in T.thread_binding(4, thread="threadIdx.x"):
+        for j in T.thread_binding(4, thread="threadIdx.x"): #!
+            A[i, j] = T.float32(1)
+
 #: match-offset-factor
 @T.prim_func
 def f(A: T.Buffer((8, 8), "float32"), n: T.int32):
@@ -456,6 +472,8 @@ SAYS: dict[str, list[str]] = {
     "shape-mismatch": ["`Y` has the shape (8,)", "(6,)"],
     "match-shape": ["A[0:5, 0:4]", "(4, 4)"],
     "match-strides": ["stride 5", "has 8"],
+    "match-offset": ["elem_offset 16", "starts 8 elements"],
+    "thread-bound-twice": ["threadIdx.x"],
     "match-offset-factor": ["offset_factor 4", "3 elements"],
     "match-out-of-bounds": ["A[5:9, 0:8]", "(8, 8)"],
     "view-outside-memory": ["bytes 0 to 36", "32 bytes"],
@@ -499,6 +517,7 @@ ARGS: dict[str, Callable[[], list[Any]]] = {
     "cast-of-nan": lambda: [np.array([1, np.nan, 200, 0], F32), _zeros(4, dtype="int32")],
     "match-shape": lambda: [_zeros(8, 8), 5],
     "match-strides": lambda: [_zeros(8, 8), 5],
+    "match-offset": lambda: [_zeros(8, 8), 16],
     "match-offset-factor": lambda: [_zeros(8, 8), 3],
     "match-out-of-bounds": lambda: [_zeros(8, 8), 5],
     "view-outside-memory": lambda: [_zeros(8), 9],

@@ -301,6 +301,18 @@ def f(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32", align=64)):
         with pytest.raises(ts.CheckFailed) as caught:
             f(*args)
         assert caught.value.code == code
+    strided = compile_python(
+        ts.parse("""
+@T.prim_func
+def f(A: T.Buffer((4, 4), "float32", strides=[8, 1])):
+    A[0, 0] = T.float32(0)
+"""),
+        checked=True,
+    )["f"]
+    strided(np.zeros((4, 8), "float32")[:, :4])
+    with pytest.raises(ts.CheckFailed) as caught:
+        strided(np.zeros((4, 4), "float32"))
+    assert caught.value.code == "stride-mismatch"
     b.flags.writeable = False
     with pytest.raises(ts.CheckFailed) as caught:
         f(a, b)
