@@ -93,7 +93,7 @@ def _plain(cells: list[Expr], loops: dict[Var, For], init: bool) -> list[tuple[E
         if type(e) is Var and e in loops and e not in used:
             f = loops[e]
             used.add(e)
-            if f.step is not None or not loops.keys().isdisjoint(free_vars(f.extent)):
+            if f.step is not None or not loops.keys().isdisjoint(free_vars(f.min) | free_vars(f.extent)):
                 return None
             box.append((f.min, f.extent))
         elif type(e) is IntImm or loops.keys().isdisjoint(free_vars(e)):
@@ -116,8 +116,10 @@ def _image(
     used: set[Var] = set()
     for e in moving:
         used |= free_vars(e) & loops.keys()
-    if any(f.step is not None for v, f in loops.items() if v in used):
-        return None
+    for v in used:
+        f = loops[v]
+        if f.step is not None or not loops.keys().isdisjoint(free_vars(f.min) | free_vars(f.extent)):
+            return None
     if not init and not _all_run(loops, used):
         return None
     kept: Expr = TRUE

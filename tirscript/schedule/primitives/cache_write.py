@@ -16,8 +16,8 @@ Requirements:
   * the buffer is declared outside the scope's statements (``declared-inside``), and has no strides or offset
     where the block uses a view or pointer of it (``used-otherwise``)
   * no other statement uses the buffer within the loops from which the copy cannot be taken out
-    (``shared-nest``), and none of them is left by a return (``leaves-block``); where old content must be
-    copied there, the block has no init that runs before (``init-before``)
+    (``shared-nest``), and none of them is left by a return (``leaves-block``); the block has no init that
+    runs before these loops (``init-before``)
 
 >>> from tirscript.schedule.testing import example, loop_lines
 >>> sch, i, j, k = example()
@@ -85,8 +85,8 @@ class LeavesBlock(Refusal):
 class InitBefore(Refusal):
     code = "init-before"
     template = (
-        "{buffer} cannot be cached for block {block}: its init runs before the loop in which the old content "
-        "would be copied"
+        "{buffer} cannot be cached for block {block}: its init runs before the loop in which the copies "
+        "would stand, and the updates need what is there"
     )
     hint_template = "decompose_reduction first"
 
@@ -160,7 +160,7 @@ def plan_write(
         box = touched_box(level, [items[mine]], buffer)
     if readers and not is_whole(box, buffer):
         box, fill = whole(buffer), True
-    if fill and init_before(level, place):
+    if level is not scope and init_before(level, place):
         raise InitBefore(place.home, at=at, buffer=buffer, block=place.node)
     plan = Plan(Spot(scope, level, last + 1), mine, places, buffer, box, storage)
     plan.fill, plan.plain = fill, plain

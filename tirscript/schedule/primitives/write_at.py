@@ -11,8 +11,8 @@ Requirements:
   * ``storage_scope`` is a scope (``bad-scope``)
   * nothing else in the statement of the loop that holds the block uses the buffer (``shared-nest``), and no
     return leaves it (``leaves-block``); the loops from the scope to the loop are serial or bound to threads
-    (``parallel-loop``); where old content must be copied, the block has no init that runs before the loop
-    (``init-before``)
+    (``parallel-loop``); where old content must be copied, or others use the buffer, the block has no init
+    that runs before the loop (``init-before``)
   * the buffer is declared outside the scope's statements (``declared-inside``), and has no strides or offset
     where the block uses a view or pointer of it (``used-otherwise``)
 
@@ -82,8 +82,10 @@ def check(state: ScheduleState, loop: Any, block: Any, write_buffer_index: Any, 
     fill = box is None
     if box is None:
         box = touched_box(level, [nest], buffer)
-    if fill and init_before(level, place):
-        raise InitBefore(place.home, at=marked, buffer=buffer, block=place.node)
+    if init_before(level, place):
+        outer = children_of(scope)[child_number(scope, place)]
+        if fill or not alone(outer, place, buffer, place):
+            raise InitBefore(place.home, at=marked, buffer=buffer, block=place.node)
     return Plan(place, Spot(scope, level, at), buffer, box, storage, fill)
 
 
