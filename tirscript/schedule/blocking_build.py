@@ -14,6 +14,8 @@ from tirscript.ir.expr import (
     Add,
     And,
     Expr,
+    FloorDiv,
+    FloorMod,
     IntImm,
     IterVar,
     Min,
@@ -23,6 +25,7 @@ from tirscript.ir.expr import (
     Var,
     const_int,
 )
+from tirscript.ir.node import walk
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, For, SeqStmt, Stmt, seq
 from tirscript.ir.visitor import free_vars, fresh_copy, substitute
 
@@ -31,9 +34,11 @@ from .names import free_name
 from .primitives.decompose_reduction import points_of
 from .rewriting import put
 
+Regions = tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]
 
-def build(plan: Blocking) -> BlockRealize:
-    """The new block with everything inside."""
+
+def build(plan: Blocking, body: Stmt | None = None, regions: Regions | None = None) -> BlockRealize:
+    """The new block with everything inside; or with another body, whose regions are given."""
     alone = len(plan.members) == 1
     outside = plan.outside
     parts: list[tuple[Member, dict[Var, Expr], list[IterVar], list[Expr]]] = []
@@ -60,17 +65,48 @@ def build(plan: Blocking) -> BlockRealize:
         b = realize.block
         if b.init is not None and alone:
             init = _init_nest(m, values, outside)
-            b = update_of(b)
+            b = b if body is not None else update_of(b)
+        if body is not None:
+            continue
         block = inner_block(b, inner_axes, {**outside, **values})
+        if _has_digits(b):
+            block = _with_digits(block, [*plan.axes, *inner_axes])
         guard = _all([_inside(c, outside) for c in m.guards])
         nests[id(realize)] = BlockRealize(
             tuple([put(e, outside) if outside else e for e in inner_values]), guard, block, realize.span
         )
-    body = _body(plan, nests, outside)
+    if body is None:
+        body = _body(plan, nests, outside)
     label = BlockLabel(_block_name(plan))
-    reads, writes = _quick_regions(plan, parts[0][1]) or _regions(plan, plan.axes, body, init)
+    reads, writes = regions or _quick_regions(plan, parts[0][1]) or _regions(plan, plan.axes, body, init)
     block = Block(label, tuple(plan.axes), reads, writes, body, init, span=None)
     return BlockRealize(tuple(plan.bindings), _all(plan.guards), block, plan.members[0].block.node.span)
+
+
+def _has_digits(b: Block) -> bool:
+    """Whether the block indexes by quotients or remainders, which may simplify when axes are divided."""
+    for r in (*b.reads, *b.writes):
+        for x in r.region:
+            if type(x.min) not in (Var, IntImm) and any(type(n) in _DIGITS for n in walk(x.min)):
+                return True
+    return False
+
+
+_DIGITS = frozenset({FloorDiv, FloorMod})
+
+
+def _with_digits(block: Block, axes: list[IterVar]) -> Block:
+    """Quotients and remainders simplified over the domains of the axes."""
+    cx = Analyzer()
+    for iv in axes:
+        if iv.dom is not None:
+            cx.bind(iv.var, iv.dom)
+
+    def f(n: Any) -> Any:
+        return cx.simplify(n) if type(n) in _DIGITS else n.map_children(f)
+
+    new: Block = block.map_children(f)
+    return new
 
 
 def _block_name(plan: Blocking) -> str:

@@ -42,7 +42,7 @@ from tirscript.ir.stmt import Block, BlockRealize
 from tirscript.ir.visitor import fresh_copy, substitute
 
 from ..blocking import Blocking
-from ..blocking_build import axis_value, build
+from ..blocking_build import Regions, axis_value, build
 from ..buffers import refuse_root
 from ..errors import BadArgument, BadValue, Refusal, _draw, _span_of, a_kind, describe
 from ..matching import Differs, Matcher, Place
@@ -244,10 +244,12 @@ def _check_strides(place: StmtSRef, intrin: TensorIntrin, places: list[Place], n
 def rewrite(state: ScheduleState, plan: Plan) -> None:
     """Put the implementation in place."""
     place = plan.place
-    realize: BlockRealize = place.node if plan.blocking is None else build(plan.blocking)
-    block = realize.block
     impl = _named_apart(fresh_copy(plan.intrin.impl), place)
     root: Block = impl.body.block  # type: ignore[attr-defined]
+    realize: BlockRealize = (
+        place.node if plan.blocking is None else build(plan.blocking, root.body, _regions(plan))
+    )
+    block = realize.block
     views = []
     for view, found in zip(parameters(impl), plan.places, strict=True):
         ranges = []
@@ -267,6 +269,34 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
         block.span,
     )  # fmt: skip
     state.replace(place, BlockRealize(realize.iter_values, realize.predicate, new, realize.span))
+
+
+def _regions(plan: Plan) -> Regions:
+    """What the description says of regions, in the program's buffers.  A block with an init does not list as
+    read what it updates."""
+    found = dict(zip(parameters(plan.intrin.desc), plan.places, strict=True))
+    root: Block = plan.intrin.desc.body.block  # type: ignore[attr-defined]
+    assert plan.blocking is not None
+    init = plan.keep_init and plan.blocking.members[0].block.node.block.init is not None
+    written = {found[r.buffer].buffer for r in root.writes} if init else set()
+
+    def placed(r: BufferRegion) -> BufferRegion:
+        place = found[r.buffer]
+        lead = len(place.starts) - len(r.region)
+        ranges = []
+        for n, (start, dtype) in enumerate(zip(place.starts, place.dtypes, strict=True)):
+            if n < lead:
+                ranges.append(Range(start.to_expr(dtype), const_int(1, dtype)))
+                continue
+            x: Any = r.region[n - lead]
+            low = to_linear(x.min)
+            first = start if low is None else start + low
+            size = const_int(x.extent.value, dtype) if type(x.extent) is IntImm else x.extent
+            ranges.append(Range(first.to_expr(dtype), size))
+        return BufferRegion(place.buffer, tuple(ranges))
+
+    reads = tuple([placed(r) for r in root.reads if not init or found[r.buffer].buffer not in written])
+    return reads, tuple([placed(r) for r in root.writes])
 
 
 def _named_apart(impl: PrimFunc, place: StmtSRef) -> PrimFunc:
