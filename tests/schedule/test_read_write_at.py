@@ -228,3 +228,25 @@ def test_threads_are_let_be() -> None:
     sch.read_at(loops[2], "C", "A", "shared")
     sch.write_at(loops[1], "C", "C", "local")
     roundtrip(sch.mod)
+
+
+def test_an_init_that_reads() -> None:
+    """It runs before the loops of the reduction, so nothing can be copied for it inside."""
+
+    @T.prim_func
+    def f(A: T.Buffer((4, 6), "int32"), O: T.Buffer((4,), "int32")):
+        for i, k in T.grid(4, 6):
+            with T.block("O"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                T.reads(A[vi, 0:6])
+                T.writes(O[vi])
+                with T.init():
+                    O[vi] = A[vi, 0]
+                O[vi] = O[vi] + A[vi, vk]
+
+    refused(f, "init-before", "read_at", "O", 1, "O", "A", "local")
+    sch = Schedule(f)
+    sch.read_at(sch.get_loops("O")[0], "O", "A", "local")
+    roundtrip(sch.mod)
+    a = rng(4, 6, dtype="int32")
+    np.testing.assert_array_equal(run(sch.mod, a, np.zeros(4, "int32")), a.sum(1) + a[:, 0])

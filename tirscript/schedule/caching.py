@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tirscript.analysis.access import Access
+from tirscript.analysis.access import Access, accesses
 from tirscript.ir.buffer import Buffer, MatchBufferRegion, make_buffer, point
 from tirscript.ir.expr import (
     TRUE,
@@ -151,6 +151,8 @@ def place_for_reads(
         stale = None
         if state.enable_check and any(n >= at for n in written):
             stale = stale_between(level, buffer, readers, at)
+        if stale is None and level is not scope and any(init_reads(level, r, buffer) for r in readers):
+            stale = first
         if stale is None:
             return Reading(Spot(scope, level, at), readers)
         numbers = {child_number(level, r) for r in readers}
@@ -244,6 +246,14 @@ def init_before(level: StmtSRef, place: StmtSRef) -> bool:
     return realize.block.init is not None and not loops_above(level).isdisjoint(reduction_loops(realize))
 
 
+def init_reads(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> bool:
+    """Whether a block has an init that reads the buffer, and runs before what stands at the level."""
+    b: Block = place.node.block
+    return init_before(level, place) and any(
+        a.init and not a.is_write and a.buffer.data is buffer.data for a in accesses(b)
+    )
+
+
 def _own_range(level: StmtSRef) -> dict[Var, Any]:
     """The range of the loop or the axes at the level itself."""
     return outside_ranges(StmtSRef(level.node, level, 0, level.home))
@@ -258,12 +268,17 @@ class Cache:
     Inside a loop it has the whole shape, else that of the box, with indices counted from the box's start.
     """
 
-    def __init__(self, spot: Spot, buffer: Buffer, storage: str, box: Box, *, compact: bool) -> None:
-        taken = names_around(spot.scope)
-        names_inside(spot.scope.node, taken)
+    def __init__(
+        self, spot: Spot, buffer: Buffer, storage: str, box: Box, *, compact: bool, new: Buffer | None = None
+    ) -> None:
         self.spot = spot
         self.buffer = buffer
         self.box = box
+        if new is not None:
+            self.compact, self.name, self.new = False, new.name, new
+            return
+        taken = names_around(spot.scope)
+        names_inside(spot.scope.node, taken)
         self.compact = compact and not spot.inside_loop and not is_whole(box, buffer)
         if self.compact:
             axes = {iv.var for iv in spot.scope.node.block.iter_vars}
@@ -400,6 +415,6 @@ def _with_parts(body: Stmt, parts: Sequence[tuple[int, Stmt]]) -> SeqStmt:
 
 __all__ = [
     "Box", "Cache", "CacheStale", "DeclaredInside", "Reading", "Spot", "UsedOtherwise", "body_of",
-    "check_plain", "child_number", "children_of", "descended", "init_before", "insert", "is_whole",
-    "place_for_reads", "read_box", "scope_of", "stale_between", "touched_box", "whole",
+    "check_plain", "child_number", "children_of", "descended", "init_before", "init_reads", "insert",
+    "is_whole", "place_for_reads", "read_box", "scope_of", "stale_between", "touched_box", "whole",
 ]  # fmt: skip

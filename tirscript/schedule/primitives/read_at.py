@@ -8,8 +8,9 @@ Requirements:
     ``expired-reference``), and the loop stands around the block, in the same scope (``not-around``)
   * ``read_buffer_index`` names a buffer that the block reads (``bad-buffer-index``, ``no-such-buffer``)
   * ``storage_scope`` is a scope (``bad-scope``)
-  * nothing that the block reads is written between copy and block (``cache-stale``); the loops from the scope
-    to the loop are serial or bound to threads (``parallel-loop``)
+  * nothing that the block reads is written between copy and block (``cache-stale``), and it is not read by an
+    init that runs before the loop (``init-before``); the loops from the scope to the loop are serial or bound
+    to threads (``parallel-loop``)
   * the buffer is declared outside the scope's statements (``declared-inside``), and is used by name alone
     where the block writes it, or where it has strides or an offset (``used-otherwise``)
 
@@ -40,6 +41,7 @@ from ..caching import (
     check_plain,
     child_number,
     children_of,
+    init_reads,
     read_box,
     stale_between,
 )
@@ -49,6 +51,7 @@ from ..staging import Staging, loop_and_block
 from ..state import ScheduleState
 from ..trace import InstructionKind
 from .cache_inplace import check_serial
+from .cache_write import InitBefore
 
 
 class Plan:
@@ -77,6 +80,8 @@ def check(state: ScheduleState, loop: Any, block: Any, read_buffer_index: Any, s
             how="through a view or pointer, and writes it",
         )  # fmt: skip
     at = child_number(level, place)
+    if init_reads(level, place, buffer):
+        raise InitBefore(place.home, at=[(place, None)], buffer=buffer, block=place.node)
     if state.enable_check:
         check_serial(scope, StmtSRef(place.node, level, 0, place.home), buffer, threads=True)
         stale = stale_between(level, buffer, [place], at)
@@ -92,8 +97,7 @@ def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
     """Let the block read the copy, and add the block that fills it."""
     spot = plan.spot
     staging = Staging(spot.scope, spot.level, plan.buffer, plan.storage, plan.box)
-    cache = Cache(spot, plan.buffer, plan.storage, plan.box, compact=False)
-    cache.new = staging.new
+    cache = Cache(spot, plan.buffer, plan.storage, plan.box, compact=False, new=staging.new)
     nest, label = staging.copy(fill=True)
     cache.apply(state, [plan.place], [(spot.at, nest)], reads_only=True)
     return BlockRV(label, spot.scope.home.name)

@@ -93,8 +93,7 @@ def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
     """Let the block write the copy, and add the block that writes it back."""
     spot = plan.spot
     staging = Staging(spot.scope, spot.level, plan.buffer, plan.storage, plan.box)
-    cache = Cache(spot, plan.buffer, plan.storage, plan.box, compact=False)
-    cache.new = staging.new
+    cache = Cache(spot, plan.buffer, plan.storage, plan.box, compact=False, new=staging.new)
     nest, label = staging.copy(fill=False)
     parts = [(spot.at + 1, nest)]
     if plan.fill:
