@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -230,7 +231,7 @@ def test_rob_11_printing_is_deterministic_and_stable(tmp_path: Path):
     print(s.mod.script())
     assert ts.parse(s.mod.script()).script() == s.mod.script()
     """
-    (tmp_path / "prog.py").write_text(code)
+    (tmp_path / "prog.py").write_text(textwrap.dedent(code))
     outs = {
         subprocess.run(
             [sys.executable, str(tmp_path / "prog.py")],

@@ -178,16 +178,17 @@ def _check_order(spot: Spot, binding: Binding, nest: Nest, position: int, tiles:
     for p in pieces(spot, position, everything=False):
         if not spot.meets(p.stmt):
             continue
+        alone = early and p.under and p.before is True
+        if alone and spot.writes.isdisjoint(frozenset().union(*touched(p.stmt))):
+            # Whenever a cell is written the instances that read it run behind it, at last on the last value.
+            continue
         if mover is None:
             mover = Mover(spot, nest.body)
         theirs = mover.theirs(p)
         mine = mover.old() if p.side == "mate" else mover.mine
-        if early and p.under and p.before:
-            # Whenever a cell is written the instances that read it run behind it, at last on the last value.
-            theirs = [a for a in theirs if not a.is_write or a.buffer.data in spot.writes]
-            if not theirs or spot.writes.isdisjoint({a.buffer.data for a in theirs}):
-                continue
-            mine = [a for a in mine if a.is_write]
+        if alone:
+            theirs = [a for a in theirs if a.buffer.data in spot.writes]
+            mine = [a for a in mine if a.buffer.data in spot.writes]
         answer = mover.reversed(p, mine, theirs, False)
         if answer is not None:
             raise refuse(spot, p, answer, later=False)
