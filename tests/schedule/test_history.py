@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import pytest
 
 import tirscript as ts
 from tirscript.schedule import Schedule
-from tirscript.schedule.later import Later
 from tirscript.schedule.primitives import unroll
 from tirscript.schedule.trace import InstructionKind
 
@@ -139,15 +137,6 @@ def test_a_defect_of_a_primitive_is_reported_and_taken_back(monkeypatch: pytest.
     assert sch.mod["main"] is before and sch.get(i).kind == "serial"
     monkeypatch.undo()
     sch.state.verify()
-
-
-def test_later_primitives_say_that_they_are_not_there() -> None:
-    sch = Schedule(matmul)
-    for name, stub in vars(Later).items():
-        if not name.startswith("_") and getattr(Schedule, name) is stub:
-            count = len(inspect.signature(stub).parameters) - 1
-            with pytest.raises(ts.NotYetError, match=name):
-                getattr(sch, name)(*["C"] * count)
 
 
 def test_deep_programs() -> None:

@@ -1,6 +1,6 @@
 """What a program is: the nodes, the typed constructors behind the operators, equality, the verifier."""
 
-from . import equation as _equation  # puts == and != on expressions
+from . import equation as _equation  # noqa: F401  puts == and != on expressions
 from . import ops as _ops  # puts the operators on Expr and Buffer
 from .buffer import Buffer, BufferRegion, MatchBufferRegion, full_region, make_buffer, point
 from .dtype import DType

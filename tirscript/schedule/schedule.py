@@ -23,7 +23,6 @@ from . import expressions
 from .api import Hardware, Layout, Loops, Memory, Moves, Notes, Reduction, Sampling
 from .errors import BadValue, ExpiredReference, Refusal, UnknownReference
 from .history import Diff, History, Step, diff_text
-from .later import Later
 from .named import NamedStep
 from .primitives import look
 from .refs import BlockRV, ExprRV, LoopRV, StmtSRef, block_token
@@ -44,7 +43,7 @@ class NoSuchStep(BadValue):
     template = "there is no step {wanted}; {known}"
 
 
-class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Sampling, Later):
+class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Sampling):
     """A schedule of a function or of a module: primitives rewrite the program, or refuse and say why.
 
     ``debug_mask="all"`` verifies the program after each step; ``enable_check=False`` skips the tests of
@@ -497,8 +496,6 @@ class Checks:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         kind = next((k for k in InstructionKind.table.values() if k.method == name and k.step), None)
         if kind is None:
-            if hasattr(Later, name):
-                return getattr(self._sch, name)  # type: ignore[no-any-return]
             raise AttributeError(f"there is no primitive {name!r}")
         sch = self._sch
 

@@ -99,10 +99,10 @@ def bind_value(p: Parser, target: ast.Name, value: Any, s: Any, *, mutable: bool
     name = target.id
     kind = type(value)
     if kind is Defined:
-        known = p.string_vars.get(name)
+        known: Var | None = p.string_vars.get(name)
         new = value.value
-        if known is not None and isinstance(new, Var) and p.names.get(name) is known:
-            if known.dtype == new.dtype:  # the annotations have named it before
+        if known is not None and isinstance(new, Var) and known.dtype == new.dtype:
+            if p.names.get(name) is known:  # the annotations have named it before
                 return
         p.bind(name, value.value, value.kind)
         return
