@@ -6,7 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from .hardware_steps import HARDWARE_STEPS
 from .memory_steps import MEMORY_STEPS
+from .reduction_steps import REDUCTION_STEPS
 
 HEAD = """\
 from tirscript.script import tir as T
@@ -145,6 +147,8 @@ steps = st.lists(
                 "align",
                 "undo",
                 *MEMORY_STEPS,
+                *REDUCTION_STEPS,
+                *HARDWARE_STEPS,
             ]
         ),
         st.integers(0, 10**6),

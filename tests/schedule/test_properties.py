@@ -17,7 +17,9 @@ from tirscript.ir.visitor import substitute
 from tirscript.schedule import BlockRV, Schedule
 from tirscript.schedule.testing import verify_trace_roundtrip
 
+from .hardware_steps import HARDWARE_STEPS, hardware_step
 from .memory_steps import MEMORY_STEPS, memory_step
+from .reduction_steps import REDUCTION_STEPS, reduction_step
 from .strategies import programs, steps
 
 NO_REPLAY = True  # the tests replay what they make themselves
@@ -69,6 +71,12 @@ def attempt(sch: Schedule, step: tuple[str, int, int, int]) -> None:
         return
     if name in MEMORY_STEPS:
         memory_step(sch, name, block, a, b, n)
+        return
+    if name in REDUCTION_STEPS:
+        reduction_step(sch, name, block, blocks_of(sch), a, b, n)
+        return
+    if name in HARDWARE_STEPS:
+        hardware_step(sch, name, block, blocks_of(sch), a, b, n)
         return
     if name == "axes":
         order = list(range(len(sch.get(block).iter_vars)))
