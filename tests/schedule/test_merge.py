@@ -343,5 +343,5 @@ def test_something_in_between() -> None:
                 C[vi] = A[vi]
 
     sch = Schedule(f)
-    e = refused(sch, "overtakes", sch.get_loops("B")[0], sch.get_loops("C")[0])
+    e = refused(sch, "nest-overtakes", sch.get_loops("B")[0], sch.get_loops("C")[0])
     assert "would move past loop `i`, which touches" in str(e)

@@ -15,7 +15,7 @@ Requirements:
   * the loops of each level run over the same values (``different-ranges``)
   * no dependence is turned round: what an iteration of one body needs from a later statement's, or the other
     way round, still comes first (``reversed-dependence``, ``dependence-unknown``); statements between the
-    nests have nothing to do with what moves past them (``overtakes``); parallel and vectorized iterations
+    nests have nothing to do with what moves past them (``nest-overtakes``); parallel and vectorized iterations
     stay independent (``loop-carried-dependence``)
 
 >>> from tirscript.schedule import Schedule
@@ -98,7 +98,7 @@ class ReversedDependence(Refusal):
 
 
 class Overtakes(Refusal):
-    code = "overtakes"
+    code = "nest-overtakes"
     template = "loop `{loop}` cannot be merged: its nest would move past {other}, which touches {buffer} too"
 
 
