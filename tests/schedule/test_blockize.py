@@ -616,6 +616,46 @@ def test_conditions_on_sums_and_digits_of_loops_outside() -> None:
     np.testing.assert_array_equal(run(sch.mod, a, np.zeros((50, 3), "int32")), a + 1)
 
 
+@pytest.mark.parametrize("factors", [(5, 4), (4, 4), (3, 5), (16, 16)])
+def test_int64_loops_and_uneven_tiles(factors: tuple[int, int]) -> None:
+    """Case SCH-43: nothing is written past the end."""
+
+    @T.prim_func
+    def f(A: T.Buffer((T.int64(10), T.int64(12)), "int32"), O: T.Buffer((T.int64(10), T.int64(12)), "int32")):
+        for i, j in T.grid(T.int64(10), T.int64(12)):
+            with T.block("O"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                O[vi, vj] = A[vi, vj] + 1
+
+    a = np.arange(120, dtype="int32").reshape(10, 12)
+    sch = Schedule(f)
+    sch.blockize(tiles(sch, "O", *factors)[0])
+    roundtrip(sch.mod)
+    big = np.full(200, -7, "int32")
+    ts.build(sch.mod)(a, big[:120].reshape(10, 12))
+    np.testing.assert_array_equal(big[:120].reshape(10, 12), a + 1)
+    assert (big[120:] == -7).all()
+
+
+def test_digits_of_a_packed_layout() -> None:
+    """Quotients and remainders of a divided axis simplify."""
+
+    @T.prim_func
+    def f(A: T.Buffer((4, 8, 16), "int32"), O: T.Buffer((128, 4), "int32")):
+        for j0, k, j1 in T.grid(8, 4, 16):
+            with T.block("O"):
+                vj = T.axis.spatial(128, j0 * 16 + j1)
+                vk = T.axis.spatial(4, k)
+                O[vj, vk] = A[vk, vj // 16, vj % 16]
+
+    sch = Schedule(f)
+    sch.blockize(sch.get_loops("O")[1])
+    assert "O[vj_o * 16 + vj_i, vk_i] = A[vk_i, vj_o, vj_i]" in sch.mod.script()
+    a = rng(4, 8, 16, dtype="int32")
+    got = run(sch.mod, a, np.zeros((128, 4), "int32"))
+    np.testing.assert_array_equal(got, a.reshape(4, 128).T)
+
+
 # ---- refusals
 
 
