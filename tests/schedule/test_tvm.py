@@ -17,6 +17,7 @@ import tirscript as ts
 from tests.script.tvm_helper import normalize, peer, spelled_out
 from tirscript.ir.equal import assert_structural_equal
 from tirscript.schedule import Schedule
+from tirscript.script import tir as T
 from tirscript.script.printer import script
 
 from .programs import copy_symbolic, matmul, two_stages
@@ -256,6 +257,68 @@ def merged_whole(sch: Schedule) -> None:
     sch.merge(sch.get_loops(b)[1], sch.get_loops(c)[1])
 
 
+def computed(sch: Schedule) -> None:
+    i, j = sch.get_loops(sch.get_block("C"))
+    i0, i1 = sch.split(i, [None, 5])
+    j0, j1 = sch.split(j, [None, 4])
+    sch.reorder(i0, j0, i1, j1)
+    sch.compute_at(sch.get_block("B"), j0)
+
+
+def computed_inside(sch: Schedule) -> None:
+    sch.compute_at(sch.get_block("B"), sch.get_loops(sch.get_block("C"))[1], True)
+
+
+def computed_behind(sch: Schedule) -> None:
+    i, j = sch.get_loops(sch.get_block("B"))
+    fused = sch.fuse(i, j)
+    outer = sch.split(fused, [None, 20])[0]
+    sch.reverse_compute_at(sch.get_block("C"), outer)
+
+
+def tiled_with_caches(sch: Schedule) -> None:
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    i0, i1 = sch.split(i, [None, 4])
+    j0, j1 = sch.split(j, [None, 5])
+    k0, k1 = sch.split(k, [None, 6])
+    sch.reorder(i0, j0, k0, i1, k1, j1)
+    write = sch.cache_write(block, 0, "local")
+    sch.reverse_compute_at(write, j0)
+    for n in range(2):
+        sch.compute_at(sch.cache_read(block, n, "shared"), k0)
+
+
+def inlined_behind(sch: Schedule) -> None:
+    sch.split(sch.get_loops(sch.get_block("B"))[0], [None, 5])
+    sch.reverse_compute_inline(sch.get_block("C"))
+
+
+def halo(sch: Schedule) -> None:
+    i0, _ = sch.split(sch.get_loops(sch.get_block("C"))[0], [None, 4])
+    sch.compute_at(sch.get_block("B"), i0)
+
+
+def rolled(sch: Schedule) -> None:
+    halo(sch)
+    sch.rolling_buffer(sch.get_block("B"), 0)
+
+
+@T.prim_func
+def stencil(A: T.Buffer((18, 8), "int32"), C: T.Buffer((16, 8), "int32")):
+    B = T.alloc_buffer((18, 8), "int32")
+    for i, j in T.grid(18, 8):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * 2
+    for i, j, k in T.grid(16, 8, 3):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = 0
+            C[vi, vj] = C[vi, vj] + B[vi + vk, vj]
+
+
 OF_MATMUL = (
     steps_of_tiling,
     three_factors,
@@ -285,6 +348,9 @@ CASES: dict[str, tuple[Any, Callable[[Schedule], None]]] = {
     "inlined": (two_stages, inlined),
     "cached_stage": (two_stages, cached_stage),
     "cached_writes": (two_stages, cached_writes),
+    **{f.__name__: (two_stages, f) for f in (computed, computed_inside, computed_behind, inlined_behind)},
+    "halo": (stencil, halo),
+    "rolled": (stencil, rolled),
     "merged": (two_stages, merged),
     "merged_whole": (two_stages, merged_whole),
     "padded": (pad2d, padded),
