@@ -123,7 +123,7 @@ def check_scope(place: StmtSRef, scope: Any, primitive: str) -> str:
     """A storage scope."""
     if not isinstance(scope, str):
         raise BadScopeType(place.home, at=[(place, None)], primitive=primitive, given=a_kind(scope))
-    if scope not in _SPECIAL and not _TAGGED.match(scope):
+    if scope not in _PLAIN and scope not in _SPECIAL and not _TAGGED.match(scope):
         known = ("global", "shared", "shared.dyn", "local", "warp", "texture", *_SPECIAL)
         raise BadScope(
             place.home, at=[(place, None)], given=repr(scope), known=", ".join(known),
@@ -134,7 +134,7 @@ def check_scope(place: StmtSRef, scope: Any, primitive: str) -> str:
 
 def in_scope(name: str, scope: str) -> str:
     """The name of a buffer that holds ``name`` in another scope: ``A_shared_dyn``."""
-    return f"{name}_{re.sub(r'[^A-Za-z0-9_]', '_', scope)}"
+    return f"{name}_{scope}" if scope in _PLAIN else f"{name}_{re.sub(r'[^A-Za-z0-9_]', '_', scope)}"
 
 
 def allocation_of(place: StmtSRef, buffer: Buffer) -> StmtSRef:

@@ -69,6 +69,12 @@ def renamed(block: Block, old: Buffer, new: Buffer) -> Block:
         t = type(n)
         if t is Var or t is IntImm:
             return n
+        if t is BufferLoad and n.predicate is None:
+            for i in n.indices:
+                if type(i) is not Var and type(i) is not IntImm:
+                    break
+            else:
+                return BufferLoad(new, n.indices, None, n.span) if n.buffer is old else n
         if t is BufferLoad or t is BufferStore:
             made = n.map_children(f)
             return made.replace(buffer=new) if n.buffer is old else made
