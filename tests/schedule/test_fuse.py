@@ -154,3 +154,23 @@ def test_kinds_are_kept() -> None:
     sch.unroll(i)
     sch.unroll(j)
     assert sch.get(sch.fuse(i, j)).kind == "unrolled"
+
+
+def test_a_condition_on_reduction_loops_still_guards_the_update_alone() -> None:
+    """It must not become a plain False, which would guard the init too."""
+
+    @T.prim_func
+    def f(A: T.Buffer((5, 3, 4), "int32"), O: T.Buffer((5,), "int32")):
+        for i, k, l in T.grid(5, 3, 4):
+            with T.block("O"):
+                vi, vk, vl = T.axis.remap("SRR", [i, k, l])
+                T.where(k < 0)
+                with T.init():
+                    O[vi] = 7
+                O[vi] = O[vi] + A[vi, vk, vl]
+
+    sch = Schedule(f)
+    _, k, l = sch.get_loops("O")
+    sch.fuse(k, l)
+    out = run(sch.mod, rng(5, 3, 4, dtype="int32"), np.zeros(5, "int32"))
+    np.testing.assert_array_equal(out, np.full(5, 7, "int32"))

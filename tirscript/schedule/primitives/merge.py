@@ -15,8 +15,8 @@ Requirements:
   * the loops of each level run over the same values (``different-ranges``)
   * no dependence is turned round: what an iteration of one body needs from a later statement's, or the other
     way round, still comes first (``reversed-dependence``, ``dependence-unknown``); statements between the
-    nests have nothing to do with what moves past them (``nest-overtakes``); parallel and vectorized iterations
-    stay independent (``loop-carried-dependence``)
+    nests have nothing to do with what moves past them (``nest-overtakes``); parallel and vectorized
+    iterations stay independent (``loop-carried-dependence``)
 
 >>> from tirscript.schedule import Schedule
 >>> from tirscript.schedule.testing import chain, loop_lines
