@@ -278,3 +278,39 @@ def test_conditions_between() -> None:
     sch = Schedule(g)
     with pytest.raises(ts.ScheduleError, match="init-overtakes"):
         sch.decompose_reduction("O", sch.get_loops("O")[0])
+
+
+def test_several_buffers_in_bound_and_vectorized_loops() -> None:
+    @T.prim_func
+    def f(V: T.Buffer((6, 24), "float32"), OI: T.Buffer((6,), "int32"), OV: T.Buffer((6,), "float32")):
+        for i, k in T.grid(6, 24):
+            with T.block("arg"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    OI[vi] = 1000
+                    OV[vi] = T.float32(-1e30)
+                ni: T.int32 = T.Select(
+                    OV[vi] > V[vi, vk] or (OV[vi] == V[vi, vk] and OI[vi] < vk), OI[vi], vk
+                )
+                nv: T.float32 = T.Select(OV[vi] > V[vi, vk], OV[vi], V[vi, vk])
+                OI[vi] = ni
+                OV[vi] = nv
+
+    sch = Schedule(f)
+    i, k = sch.get_loops("arg")
+    i0, i1 = sch.split(i, [None, 4])
+    k0, k1 = sch.split(k, [None, 5])
+    sch.reorder(i0, k0, k1, i1)
+    sch.bind(i0, "blockIdx.x")
+    sch.annotate(i1, "note", 1)
+    sch.vectorize(i1)
+    sch.decompose_reduction("arg", k0)
+    copy = sch.get(sch.get_loops("arg_init")[-1])
+    assert (copy.loop_var.name, copy.kind, dict(copy.annotations)) == ("i_1_init", "vectorized", {"note": 1})
+    assert [r.buffer.name for r in sch.get(sch.get_block("arg_init")).writes] == ["OI", "OV"]
+    v = np.random.default_rng(0).integers(0, 3, (6, 24)).astype("float32")
+    for target in ("python", "llvm"):
+        index, value = np.zeros(6, "int32"), np.zeros(6, "float32")
+        ts.build(sch.mod, target=target)(v, index, value)
+        np.testing.assert_array_equal(index, v.argmax(1))
+        np.testing.assert_array_equal(value, v.max(1))
