@@ -225,3 +225,17 @@ def test_every_shipped_intrinsic_is_well_formed() -> None:
         for f in (intrin.desc, intrin.impl):
             check_well_formed(f)
             assert ts.structural_equal(ts.parse(f.script()), f, names=True), name
+
+
+def test_tvms_paths() -> None:
+    """Programs written for TVM import names from these modules."""
+    from tirscript.s_tir.tensor_intrin.arm_cpu import ARM_DOT_4x4_i8_SDOT_INTRIN
+    from tirscript.tir.tensor_intrin.cuda import get_wmma_intrin_group
+    from tirscript.tir.tensor_intrin.x86 import VNNI_DOT_16x4_INTRIN
+
+    from tirscript.tir.tensor_intrin import cuda
+
+    assert (VNNI_DOT_16x4_INTRIN, ARM_DOT_4x4_i8_SDOT_INTRIN) == ("dot_16x4_vnni", "dot_4x4_i8i8s32_sdot")
+    assert cuda.get_wmma_intrin_group is get_wmma_intrin_group
+    names = get_wmma_intrin_group("shared", "shared", "int8", "int32", True).values()
+    assert all(TensorIntrin.get(n) is not None for n in names)
