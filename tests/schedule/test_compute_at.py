@@ -786,6 +786,32 @@ def test_a_reduction_that_threads_would_share() -> None:
     assert "parallel loop `i`" in refused(f, "loop-carried-dependence", "B", ("O", 0))
 
 
+def test_a_sum_in_shared_memory() -> None:
+    @T.prim_func
+    def f(A: T.Buffer((64, 4), "int32"), O: T.Buffer((64,), "int32")):
+        B = T.alloc_buffer((64,), "int32", scope="shared")
+        for i, k in T.grid(64, 4):
+            with T.block("B"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    B[vi] = 0
+                B[vi] = B[vi] + A[vi, vk]
+        for i in range(64):
+            with T.block("O"):
+                vi = T.axis.spatial(64, i)
+                O[vi] = B[vi] * 2
+
+    def threads(s: Schedule) -> None:
+        i_0, i_1 = s.split(s.get_loops("O")[0], [None, 16])
+        s.bind(i_0, "blockIdx.x")
+        s.bind(i_1, "threadIdx.x")
+
+    assert "bound loop `i_1`" in refused(f, "loop-carried-dependence", "B", ("O", 1), threads)
+    sch = Schedule(f)
+    threads(sch)
+    sch.compute_at("B", sch.get_loops("O")[0])
+
+
 def test_cached_operands_of_a_matmul() -> None:
     sch = Schedule(matmul)
     i, j, k = sch.get_loops("C")

@@ -267,6 +267,16 @@ def _check_order(spot: Spot, binding: Binding, nest: Nest, solver: Solver, besid
     mover: Mover | None = None
     loops = parallel_loops(spot)
     shared = False
+    if not nature_is_plain(realize.block, again):
+        # Threads that each compute all of a shared sum would see one another's parts of it.
+        relaxed = relaxation(solver.prover.around)
+        for a in accesses(realize.block):
+            for axis in relaxed(a.buffer) if a.is_write else ():
+                if getattr(axis.extent, "value", 2) != 1:
+                    raise LoopCarried(
+                        spot.block.home, at=[*at, (axis.loop, "")], block=realize, loop=spot.loop.node,
+                        outer=axis.loop, kind="bound",
+                    )  # fmt: skip
     for p in beside:
         reads, writes = touched(p.stmt)
         crossed = not spot.reads.isdisjoint(writes)
