@@ -98,7 +98,33 @@ def _optimized(text: str, machine: Machine) -> tuple[Any, Any]:
         # are taken for those of this one.
         builder = llvm.create_pass_builder(tm, options)
         builder.getModulePassManager().run(module, builder)
+        if options.slp_vectorization and not _is_valid(module):
+            # LLVM 22's vectorizer of straight code may put an instruction before what it uses.
+            return _optimized_without_slp(text, machine), tm
     return module, tm
+
+
+def _is_valid(module: Any) -> bool:
+    try:
+        module.verify()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _optimized_without_slp(text: str, machine: Machine) -> Any:
+    llvm = _llvm()
+    tm, _ = _tools(machine)
+    options = llvm.create_pipeline_tuning_options(speed_level=machine.opt_level)
+    options.slp_vectorization = False
+    options.loop_vectorization = machine.opt_level >= 2
+    module = llvm.parse_assembly(text)
+    builder = llvm.create_pass_builder(tm, options)
+    builder.getModulePassManager().run(module, builder)
+    if not _is_valid(module):
+        raise CodegenError("LLVM's passes made a module that is not valid", code="llvm-passes",
+                           hint='build with a lower level: target="llvm -O=1"')  # fmt: skip
+    return module
 
 
 def optimized_text(text: str, machine: Machine) -> str:
