@@ -822,3 +822,25 @@ def test_cached_operands_of_a_matmul() -> None:
         sch.compute_at(sch.cache_read("C", n, "local"), k_0)
     a, b = rng(16, 24), rng(24, 20)
     np.testing.assert_allclose(run(sch.mod, a, b, np.zeros((16, 20), "float32")), a @ b, rtol=1e-5)
+
+
+def test_digits_of_a_loop_inside_the_block_say_nothing_of_its_axes() -> None:
+    @T.prim_func
+    def f(X: T.Buffer((6, 3), "int32"), Y: T.Buffer((18,), "int32")):
+        B = T.alloc_buffer((2, 3, 3), "int32")
+        for i, j, k in T.grid(3, 3, 2):
+            with T.block("B"):
+                vi, vj, vk = T.axis.remap("SSS", [i, j, k])
+                B[(vj * 2 + vk) // 3, vi, (vj * 2 + vk) % 3] = X[vj * 2 + vk, vi]
+        for i in range(18):
+            with T.block("Y"):
+                vi = T.axis.spatial(18, i)
+                Y[vi] = B[vi % 6 // 3, vi // 6, vi % 3] + vi
+
+    sch = Schedule(f, debug_mask="all")
+    outer = sch.blockize(sch.get_loops("B")[2])
+    sch.compute_at(outer, sch.get_loops("Y")[0])
+    roundtrip(sch.mod)
+    x = rng(6, 3, dtype="int32")
+    want = x.T.reshape(18) + np.arange(18)
+    np.testing.assert_array_equal(run(sch.mod, x, np.zeros(18, "int32")), want)

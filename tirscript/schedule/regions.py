@@ -207,7 +207,8 @@ class Solver:
         wanted: list[tuple[Linear, Linear, Linear, Linear]] = []  # index from, to; cells from, to
         digits: list[tuple[Digit, Linear, Linear]] = []
         mine = None
-        if a.indices is None or a.axes:
+        inner = {x.var: x for x in a.axes}  # loops inside the block: what holds for one iteration says little
+        if a.indices is None or inner:
             mine = evaluate(a.buffer, a.indices, a.region, a.axes, a.conditions if a.guarded else ())
             if mine is None:
                 return {}
@@ -222,7 +223,9 @@ class Solver:
                 t = type(e)
                 if t is FloorDiv or t is FloorMod:
                     digit = index_of(e)
-                    if isinstance(digit, Digit):
+                    if isinstance(digit, Digit) and not (
+                        inner and any(type(x) is Var and x in inner for x in walk(e))
+                    ):
                         digits.append((digit, low, high))
                         continue
                 if mine is None:
