@@ -550,7 +550,7 @@ def main() -> None:
                 print(f"seed {seed}: {type(error).__name__}: {str(error).strip()[:300]}", flush=True)
     median = statistics.median(result.lengths or [0])
     print(
-        f"{count} sequences, {faults} faults, median length {median}; of the steps {result.share:.0%} accepted"
+        f"{count} sequences, {faults} faults, median length {median}; {result.share:.0%} of steps accepted"
     )
     for name in sorted(set(NAMES)):
         print(f"{name:24} {result.accepted[name]:6} {result.refused[name]:6}")

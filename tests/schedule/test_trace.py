@@ -241,5 +241,5 @@ def test_maps_over_the_sizes_of_the_function_replay() -> None:
 def test_a_function_that_raises_is_no_fault_of_the_schedule() -> None:
     sch = Schedule(copy_symbolic)
     with pytest.raises(ts.ScheduleError, match="NameError") as caught:
-        sch.annotate_buffer_access("O", 0, "read", lambda i, j: [(0, nothing), (0, 4)])  # noqa: F821
+        sch.annotate_buffer_access("O", 0, "read", lambda i, j: [(0, nothing), (0, 4)])
     assert caught.value.code == "bad-index-map" and len(sch.history) == 0
