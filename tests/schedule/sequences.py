@@ -463,8 +463,6 @@ def step(sch: Schedule, r: random.Random, name: str, seen: list[Any], result: Re
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             attempt(sch, r, name, seen)
-    except ts.NotYetError:
-        return False
     except ts.ScheduleError as error:
         assert error.code != "internal", error
         assert str(error)
