@@ -870,3 +870,37 @@ def test_refusals_by_dependence() -> None:
 
     sch = Schedule(loaded)
     refused(sch, "dependent-extent", sch.get_loops("O")[1])
+
+
+def test_one_of_more_nests_in_a_loop_than_the_function_has() -> None:
+    @T.prim_func
+    def f(X: T.Buffer((4, 6), "int32"), S: T.Buffer((4,), "int32"), Y: T.Buffer((4, 6), "int32")):
+        for i in range(4):
+            for j in range(6):
+                with T.block("Y"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    Y[vi, vj] = X[vi, vj] * 3
+            for j in range(6):
+                with T.block("Z"):
+                    vi, vj = T.axis.remap("SS", [i, j])
+                    Y[vi, vj] = Y[vi, vj] + 1
+            for k0, k1 in T.grid(2, 3):
+                with T.block("S"):
+                    vi = T.axis.spatial(4, i)
+                    vk = T.axis.reduce(6, k0 * 3 + k1)
+                    with T.init():
+                        S[vi] = 0
+                    S[vi] = S[vi] + Y[vi, vk]
+        for i in range(4):
+            with T.block("T"):
+                vi = T.axis.spatial(4, i)
+                S[vi] = S[vi] + 1
+
+    sch = Schedule(f, debug_mask="all")
+    sch.rfactor(sch.get_loops("S")[1], 0)
+    roundtrip(sch.mod)
+    x = rng(4, 6, dtype="int32")
+    for target in ("python", "llvm"):
+        s, y = np.zeros(4, "int32"), np.zeros((4, 6), "int32")
+        ts.build(sch.mod, target=target)(x, s, y)
+        np.testing.assert_array_equal(s, (x * 3 + 1).sum(1) + 1)

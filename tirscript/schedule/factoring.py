@@ -194,8 +194,8 @@ def _spliced(scope: StmtSRef, top: StmtSRef, parts: list[Stmt | None]) -> Stmt |
     body = scope.node.block.body
     if body is top.node:
         return seq(*parts)
-    if type(body) is SeqStmt and body.seq[top.seq_index] is top.node:
-        n = top.seq_index
+    n = top.seq_index
+    if type(body) is SeqStmt and n < len(body.seq) and body.seq[n] is top.node:
         return SeqStmt((*body.seq[:n], *[p for p in parts if p is not None], *body.seq[n + 1 :]), body.span)
     return None
 
