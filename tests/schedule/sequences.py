@@ -71,7 +71,7 @@ def int_program(r: random.Random) -> str:
     ij = "[v0, v1]"
     what = r.choice([
         "chain", "diamond", "stencil", "rows", "matmul", "padding", "scan", "moved", "broadcast", "symbolic",
-        "argmax", "pool", "outputs",
+        "argmax", "pool", "outputs", "rolled", "bias",
     ])  # fmt: skip
     if what == "chain":
         body = [alloc("B", n, m), alloc("C", n, m)]
@@ -159,6 +159,22 @@ def int_program(r: random.Random) -> str:
         body += stage("B", "B" + ij, [n, m], "SS", "X[v0, v1] + 1")
         body += reduction("Y", "Y" + ij, [rows, m, 2], "SSR", "B[v0 * 2 + v2, v1]", kind)
         return f"{HEAD}def f({x}, {out}):\n" + "\n".join(body) + "\n"
+    if what == "rolled":  # as compute_at leaves a stencil
+        body = [
+            alloc("B", n, m), f"    for i in range({n - 2}):", f"        for k, j in T.grid(3, {m}):",
+            '            with T.block("B"):', f"                vi = T.axis.spatial({n}, i + k)",
+            f"                vj = T.axis.spatial({m}, j)", "                B[vi, vj] = X[vi, vj] * 2",
+            f"        for j in range({m}):", '            with T.block("Y"):',
+            '                vi, vj = T.axis.remap("SS", [i, j])',
+            "                Y[vi, vj] = B[vi, vj] + B[vi + 2, vj]",
+        ]  # fmt: skip
+        return f"{HEAD}def f({x}, {y}):\n" + "\n".join(body) + "\n"
+    if what == "bias":
+        b = f'b: T.Buffer(({n},), "int32")'
+        body = [f'    S = T.alloc_buffer(({n},), "int32")']
+        body += reduction("S", "S[v0]", [n, m], "SR", "X[v0, v1]", "sum")
+        body += stage("Y", "Y[v0]", [n], "S", "S[v0] + b[v0]")
+        return f"{HEAD}def f({x}, {b}, {b.replace('b:', 'Y:')}):\n" + "\n".join(body) + "\n"
     z = f'Z: T.Buffer(({n}, {m}), "int32")'
     body = [alloc("B", n, m)]
     body += stage("B", "B" + ij, [n, m], "SS", "X[v0, v1] * 2")
@@ -231,6 +247,8 @@ def fitting(name: str, node: Any) -> bool:
     if name == "cache_inplace":
         read = {region.buffer for region in node.reads}
         return any(region.buffer in read for region in node.writes)
+    if name == "rolling_buffer":
+        return node.name in ("B", "P")
     if name == "tensorize":
         return "* 2" in str(node.body)
     return True
@@ -487,7 +505,7 @@ def run(seed: int, result: Result, *, longest: int = 12, llvm: bool = True) -> N
     want = values(func, func, "python")
     sch = Schedule(func, debug_mask="all", seed=seed % 1000 + 1)
     seen: list[Any] = []
-    count = r.randint(5, longest)
+    count = r.randint(6, longest)
     result.lengths.append(sum(step(sch, r, r.choice(NAMES), seen, result) for _ in range(count)))
     story = f"{text}\n{sch.trace}\n{sch.mod.script()}"
     with warnings.catch_warnings():
@@ -547,9 +565,7 @@ def main() -> None:
             if faults <= 40:
                 print(f"seed {seed}: {type(error).__name__}: {str(error).strip()[:300]}", flush=True)
     median = statistics.median(result.lengths or [0])
-    print(
-        f"{count} sequences, {faults} faults, median length {median}; {result.share:.0%} of steps accepted"
-    )
+    print(f"{count} sequences, {faults} faults, median length {median}; {result.share:.0%} of steps accepted")
     for name in sorted(set(NAMES)):
         print(f"{name:24} {result.accepted[name]:6} {result.refused[name]:6}")
 
