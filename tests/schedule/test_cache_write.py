@@ -464,3 +464,30 @@ def test_an_init_runs_before_the_loops_of_the_reduction() -> None:
     with contextlib.suppress(ts.ScheduleError):
         sch.write_at(loop, "O", 0, "local")
     np.testing.assert_array_equal(run(sch.mod, a, o, np.zeros(6, "int32")), want)
+
+
+def test_a_reduction_that_a_loop_around_the_scope_began() -> None:
+    @T.prim_func
+    def f(X: T.Buffer((6, 8), "int32"), S: T.Buffer((6,), "int32")):
+        for k in range(8):
+            with T.block("part"):
+                vk = T.axis.reduce(8, k)
+                T.reads(X[0:6, vk], S[0:6])
+                T.writes(S[0:6])
+                for i in range(6):
+                    with T.block("S"):
+                        vi = T.axis.spatial(6, i)
+                        vj = T.axis.reduce(8, vk)
+                        with T.init():
+                            S[vi] = 0
+                        S[vi] = S[vi] + X[vi, vj]
+
+    x = rng(6, 8, dtype="int32")
+    for step in ("cache_write", "reindex"):
+        sch = Schedule(f, debug_mask="all")
+        try:
+            sch.cache_write("S", 0, "local") if step == "cache_write" else sch.reindex("S", ("write", 0))
+        except ts.ScheduleError as error:
+            assert error.code in ("partial-write", "init-before")
+        roundtrip(sch.mod)
+        np.testing.assert_array_equal(run(sch.mod, x, np.zeros(6, "int32")), x.sum(1))

@@ -280,3 +280,13 @@ def test_blocks_that_hold_others_or_views() -> None:
                     O[vi, j] = row[j]
 
     refused(view, "several-indices", "reindex", "O", "A")
+
+
+def test_a_fused_reduction_loop_reaches_every_cell() -> None:
+    sch = Schedule(matmul, debug_mask="all")
+    _, j, k = sch.get_loops("C")
+    sch.fuse(j, k)
+    sch.reindex("C", ("write", 0))
+    roundtrip(sch.mod)
+    a, b = rng(16, 24), rng(24, 20, seed=1)
+    np.testing.assert_allclose(run(sch.mod, a, b, np.zeros((16, 20), "float32")), a @ b, rtol=1e-5)

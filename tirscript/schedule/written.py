@@ -29,9 +29,7 @@ def written_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> list[tuple[
     loops = _loops(level, place)
     values = {iv.var: value for iv, value in zip(b.iter_vars, realize.iter_values, strict=True)}
     cells = [values[i] if type(i) is Var and i in values else substitute(i, values) for i in index]
-    box = _plain(cells, loops, b.init is not None) if realize.predicate is TRUE else None
-    if box is None:
-        box = _image(cells, loops, realize.predicate, b.init is not None)
+    box = _reached(place, cells, loops)
     if box is None:
         return None
     doms = {iv.var: iv.dom for iv in b.iter_vars}
@@ -63,16 +61,63 @@ def axes_covered(level: StmtSRef, place: StmtSRef, axes: list[IterVar]) -> bool:
     loops = _loops(level, place)
     values = {iv.var: value for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True)}
     cells = [values[iv.var] for iv in axes]
-    init = realize.block.init is not None
-    box = _plain(cells, loops, init) if realize.predicate is TRUE else None
-    if box is None:
-        box = _image(cells, loops, realize.predicate, init)
+    box = _reached(place, cells, loops)
     return box is not None and all(
         iv.dom is not None
         and (low is iv.dom.min or same(low, iv.dom.min))
         and (extent is iv.dom.extent or same(extent, iv.dom.extent))
         for iv, (low, extent) in zip(axes, box, strict=True)
     )
+
+
+def _reached(place: StmtSRef, cells: list[Expr], loops: dict[Var, For]) -> list[tuple[Expr, Expr]] | None:
+    """The box that values of the block fill while the loops run."""
+    realize: BlockRealize = place.node
+    b, predicate = realize.block, realize.predicate
+    init = b.init is not None
+    if init and not _init_runs(place):
+        return None
+    box = _plain(cells, loops, init) if predicate is TRUE else None
+    if box is None:
+        box = _image(cells, loops, predicate, init)
+    if box is not None:
+        return box
+    # A loop may drive other axes too: together they fill a box of more dimensions.
+    others = [
+        (iv, value)
+        for iv, value in zip(b.iter_vars, realize.iter_values, strict=True)
+        if not any(value is c for c in cells) and not loops.keys().isdisjoint(free_vars(value))
+    ]
+    box = _image([*cells, *[value for _, value in others]], loops, predicate, init) if others else None
+    if box is None:
+        return None
+    for (iv, _), (low, extent) in zip(others, box[len(cells) :], strict=True):
+        if type(extent) is not IntImm or extent.value < 1:
+            return None
+        if iv.kind == "reduce" and (iv.dom is None or not same(low, iv.dom.min)):
+            return None  # the init runs at the first value
+    return box[: len(cells)]
+
+
+def _init_runs(place: StmtSRef) -> bool:
+    """Whether the first instance of each cell in the scope is one that runs the init: not where a reduction
+    goes on that a loop around the scope began."""
+    realize: BlockRealize = place.node
+    loops: dict[Var, For] = {}
+    p = place.parent
+    while p is not None and type(p.node) is not BlockRealize:
+        if type(p.node) is For:
+            loops[p.node.loop_var] = p.node
+        p = p.parent
+    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+        if iv.kind != "reduce":
+            continue
+        first: Expr = value
+        while not loops.keys().isdisjoint(free_vars(first)):
+            first = substitute(first, {v: f.min for v, f in loops.items()})
+        if iv.dom is None or not same(first, iv.dom.min):
+            return False
+    return True
 
 
 def _loops(level: StmtSRef, place: StmtSRef) -> dict[Var, For]:
