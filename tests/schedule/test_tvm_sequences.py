@@ -38,7 +38,6 @@ pad_einsum: not-perfect-nest: TVM pads one of several blocks in a nest
 pad_einsum: not-trivial-binding: TVM does nothing where the padding is 1, whatever the loops are
 pad_einsum: other program: operands of max, min and product are padded with its identity; TVM's with 0
 parallel: bound-loop: TVM forgets the thread that the loop was bound to
-reindex: partial-write: that a fused reduction loop reaches every cell is not proved yet
 reverse_compute_at: other program: the reduction runs whole at each point; TVM divides it over the loop
 reverse_compute_at: reversed-dependence: it would run first on what is not finished, and then again
 reverse_compute_at: wrong-side: a producer is moved by compute_at; TVM recomputes all of it in the loop
@@ -46,6 +45,7 @@ reverse_compute_inline: reversed-dependence: a reader in the same loop, not prov
 rfactor: not-reduction-loop: the loop binds no axis; TVM makes partial results of one value
 rfactor: other program: partial results of one value start from the identity; TVM stores them at once
 split: other program: the inner loop keeps its kind; TVM makes it serial
+transform_layout: used-otherwise: the alignment that a block asks for is of a dimension that would be gone
 transform_layout: other program: the same region with its ends written in another way
 """
 
