@@ -81,8 +81,6 @@ def test_what_is_no_program_or_option() -> None:
         with pytest.raises(error) as caught:
             wrong()
         assert isinstance(caught.value, ts.ScheduleError)
-    with pytest.raises(ts.NotYetError):
-        Schedule(matmul, verify=True)
 
 
 def test_a_module_taken_from_a_schedule_is_the_users() -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import weakref
 
 
 class TempDirectory:
     """A directory that is removed with the object."""
 
     def __init__(self) -> None:
-        self._dir = tempfile.TemporaryDirectory(prefix="tirscript_")
-        self.temp_dir = self._dir.name
+        self.temp_dir = tempfile.mkdtemp(prefix="tirscript_")
+        self._end = weakref.finalize(self, shutil.rmtree, self.temp_dir, ignore_errors=True)
 
     def relpath(self, name: str) -> str:
         """The path of a file of that name in the directory."""
@@ -23,7 +25,7 @@ class TempDirectory:
 
     def remove(self) -> None:
         """Remove the directory now."""
-        self._dir.cleanup()
+        self._end()
 
 
 def tempdir() -> TempDirectory:
