@@ -298,7 +298,7 @@ def space_to_batch_nd(
 
 def batch_to_space_nd(data: Tensor, block_shape: Any, crop_begin_list: Any, crop_end_list: Any) -> Tensor:
     """The inverse of ``space_to_batch_nd``: blocks back from the batch axis, then cropped."""
-    from ..transform import strided_slice
+    from ..slicing import strided_slice
 
     blocks = constants(block_shape, "block_shape")
     total = math.prod(blocks)
