@@ -332,6 +332,11 @@ class GlobalVar(Expr):
     dtype: str = derived("'handle'")
     span: Span | None = None
 
+    @property
+    def name_hint(self) -> str:
+        """TVM's word for ``name``."""
+        return self.name
+
 
 @node
 class Call(Expr):

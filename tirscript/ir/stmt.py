@@ -241,6 +241,11 @@ class Block(Stmt):
     def name(self) -> str:
         return self.label.name
 
+    @property
+    def name_hint(self) -> str:
+        """TVM's word for ``name``."""
+        return self.label.name
+
 
 @node
 class BlockRealize(Stmt):
