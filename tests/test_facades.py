@@ -22,7 +22,8 @@ def test_tir_has_the_nodes_and_the_schedule() -> None:
         "BufferStore",
         "PrimFunc",
     ):
-        assert getattr(tir, name) is getattr(ir, name)
+        assert getattr(tir, name) == getattr(ir, name)
+    assert tir.Expr is tir.PrimExpr is ir.Expr and tir.Stmt is ir.Stmt
     assert tir.Schedule is schedule.Schedule is tvm.Schedule is tvm.s_tir.Schedule
     assert tir.ScheduleError is tvm.ScheduleError
     for name in ("BlockRV", "LoopRV", "Instruction", "InstructionKind", "Trace"):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Collection, Iterable
 from types import ModuleType
 from typing import Any, NoReturn
 
-from tirscript.diagnostics import NotYetError
+from tirscript.diagnostics import NotYetError, did_you_mean
 
 # What each absent name was for, and what serves in its place today.
 _INSTEAD = {
@@ -64,7 +65,7 @@ class NotYetModule(ModuleType):
 class NotYet:
     """A class or function of TVM that is not here: calling it or taking an attribute raises NotYetError.
 
-    >>> from tirscript.diagnostics import NotYetError
+    >>> from tirscript.diagnostics import NotYetError, did_you_mean
     >>> try:
     ...     NotYet("tir.TensorIntrin").register("dot", None, None)
     ... except NotYetError as error:
@@ -84,5 +85,23 @@ class NotYet:
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise not_yet(self.__name__)
 
+    def __instancecheck__(self, instance: Any) -> bool:
+        """Nothing is one of what is not here: code that only looks goes on."""
+        return False
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> NoReturn:
+        raise not_yet(self.__name__)
+
     def __repr__(self) -> str:
         return f"<{self.__name__}: not yet>"
+
+
+def absent(module: str, name: str, known: Iterable[str], not_yet_names: Collection[str]) -> Any:
+    """For a module's ``__getattr__``: what a name that it does not have stands for.
+
+    A name of TVM is a ``NotYet``; any other is an AttributeError with a hint.
+    """
+    if name in not_yet_names:
+        return NotYet(f"{module}.{name}")
+    hint = None if name.startswith("_") else did_you_mean(name, known)
+    raise AttributeError(f"module {module!r} has no attribute {name!r}" + (f"; {hint}" if hint else ""))

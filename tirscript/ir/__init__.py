@@ -39,7 +39,6 @@ from .expr import (
     Not,
     Or,
     Ramp,
-    Range,
     Select,
     Shuffle,
     StringImm,
@@ -50,6 +49,8 @@ from .expr import (
 from .function import PrimFunc
 from .module import IRModule, UnknownFunction
 from .node import Node, walk
+from .nodeclass import PublicRange as Range
+from .op_object import Op
 from .stmt import (
     Allocate,
     AllocateConst,
@@ -70,6 +71,7 @@ from .stmt import (
     While,
     seq,
 )
+from .types import FuncType, PointerType, PrimType, TupleType, Type
 from .verify import check_well_formed
 from .visitor import free_vars, fresh_copy, post_order, substitute
 
@@ -80,9 +82,10 @@ __all__ = [
     "AssertStmt", "AttrStmt", "BinaryOp", "Block", "BlockLabel", "BlockRealize", "Broadcast", "Buffer",
     "BufferLoad", "BufferRealize", "BufferRegion", "BufferStore", "Call", "Cast", "CmpOp",
     "CommReducer", "DType", "DeclBuffer", "Div", "Evaluate", "Expr", "FloatImm", "FloorDiv", "FloorMod",
-    "For", "GlobalVar", "IRModule", "IfThenElse", "IntImm", "IterVar", "Let", "LetStmt",
-    "MatchBufferRegion", "Max", "Min", "Mod", "Mul", "Node", "Not", "Or", "PrimFunc", "Ramp", "Range",
-    "Select", "SeqStmt", "Shuffle", "Stmt", "StringImm", "StructuralMismatch", "Sub", "UnknownFunction",
+    "For", "FuncType", "GlobalVar", "IRModule", "IfThenElse", "IntImm", "IterVar", "Let", "LetStmt",
+    "MatchBufferRegion", "Max", "Min", "Mod", "Mul", "Node", "Not", "Op", "Or", "PointerType", "PrimFunc",
+    "PrimType", "Ramp", "Range", "Select", "SeqStmt", "Shuffle", "Stmt", "StringImm", "StructuralMismatch",
+    "Sub", "TupleType", "Type", "UnknownFunction",
     "Var", "While", "assert_structural_equal", "check_well_formed", "const", "const_int", "free_vars",
     "fresh_copy", "full_region", "make_buffer", "point", "post_order", "seq", "structural_equal",
     "structural_hash", "substitute", "walk",

@@ -33,6 +33,10 @@ class Buffer(Node):
     axis_separators: tuple[int, ...] = ()
     span: Span | None = None
 
+    def same_as(self, other: object) -> bool:
+        """Whether it is this very object: nodes are compared so."""
+        return self is other
+
     @property
     def ndim(self) -> int:
         return len(self.shape)

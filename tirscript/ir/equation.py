@@ -2,7 +2,7 @@
 
 Nodes are compared by identity, in dicts and in ``in``.  Python code that builds programs (``te.compute``,
 index maps) writes ``i == j`` and means the condition.  So the operator gives an ``Equation``: used as an
-expression it is the condition, and its truth value is the identity.
+expression it is the condition, and its truth value is the identity, or of constants the equality.
 
 >>> from tirscript.ir.expr import Var
 >>> from tirscript.ir import ops
@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import ops
-from .expr import EQ, NE, CmpOp, Expr, IterVar
+from .expr import EQ, NE, CmpOp, Expr, FloatImm, IntImm, IterVar
 
 
 class Equation:
@@ -48,10 +48,22 @@ class Equation:
         return self.as_expression().astype(dtype)
 
     def __bool__(self) -> bool:
-        return (self.a is self.b) == (self.kind is EQ)
+        a, b = self.a, self.b
+        same = a is b
+        if not same:
+            # Constants are what they are: `buffer.shape[0] == 16`.
+            value = _constant(a)
+            same = value is not None and value == _constant(b)
+        return same == (self.kind is EQ)
 
     def __repr__(self) -> str:
         return repr(self.as_expression())
+
+
+def _constant(e: Any) -> int | float | None:
+    if isinstance(e, (IntImm, FloatImm)):
+        return e.value
+    return e if isinstance(e, (int, float)) else None
 
 
 def _comparison(kind: type[CmpOp]) -> Any:

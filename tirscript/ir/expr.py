@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tirscript.diagnostics import Span
 
     from .buffer import Buffer
+    from .types import Type
 
 
 class Expr(Node):
@@ -62,6 +63,10 @@ class Expr(Node):
         def __ge__(self, other: Any) -> Expr: ...
         def astype(self, dtype: str) -> Expr: ...
 
+    def same_as(self, other: object) -> bool:
+        """Whether it is this very object: nodes are compared so."""
+        return self is other
+
     def __bool__(self) -> bool:
         raise TypeError(
             "an expression has no truth value while the program is built: use T.And, T.Or, T.Not, "
@@ -84,6 +89,13 @@ class Var(Expr):
     pointee: tuple[str, str] | None = None
     span: Span | None = None
 
+    @property
+    def type_annotation(self) -> Type:
+        """The type as an object, as TVM has it."""
+        from .types import type_of
+
+        return type_of(self)
+
 
 @node
 class IntImm(Expr):
@@ -93,6 +105,9 @@ class IntImm(Expr):
     dtype: str = "int32"
     span: Span | None = None
 
+    def __int__(self) -> int:
+        return self.value
+
 
 @node
 class FloatImm(Expr):
@@ -101,6 +116,9 @@ class FloatImm(Expr):
     value: float
     dtype: str = "float32"
     span: Span | None = None
+
+    def __float__(self) -> float:
+        return self.value
 
 
 @node
@@ -364,6 +382,11 @@ class CommReducer(Expr):
     dtype: str = derived("'handle'")
     span: Span | None = None
 
+    @property
+    def identity_element(self) -> tuple[Expr, ...]:
+        """The neutral elements, as TVM calls them."""
+        return self.identity
+
 
 @node
 class Range(Node):
@@ -388,6 +411,11 @@ class IterVar(Node):
     kind: str
     thread_tag: str = ""
     span: Span | None = None
+
+    @property
+    def iter_type(self) -> int:
+        """TVM's number of the kind: 0 spatial, 1 thread, 2 reduce, 3 scan, 4 opaque."""
+        return ("spatial", "thread", "reduce", "scan", "opaque").index(self.kind)
 
 
 _SMALL = {dtype: tuple(IntImm(v, dtype) for v in range(-16, 1025)) for dtype in ("int32", "int64")}

@@ -29,6 +29,10 @@ class Stmt(Node):
 
     __slots__ = ()
 
+    def same_as(self, other: object) -> bool:
+        """Whether it is this very object: nodes are compared so."""
+        return self is other
+
     if TYPE_CHECKING:
 
         @property
@@ -69,6 +73,13 @@ class For(Stmt):
     step: Expr | None = None
     span: Span | None = None
     _memo: Any = None
+
+    @property
+    def thread_binding(self) -> IterVar | None:
+        """The thread axis of a bound loop, as TVM has it."""
+        if not self.thread:
+            return None
+        return IterVar(Var(self.thread, self.loop_var.dtype), None, "thread", self.thread)
 
 
 @node
@@ -127,6 +138,11 @@ class AttrStmt(Stmt):
     value: Expr
     body: Stmt
     span: Span | None = None
+
+    @property
+    def attr_key(self) -> str:
+        """The key, as TVM calls it."""
+        return self.key
 
 
 @node
