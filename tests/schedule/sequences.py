@@ -21,9 +21,10 @@ import tirscript as ts
 from tirscript.ir import For, IRModule, PrimFunc, const_int
 from tirscript.ir.stmt import BlockLabel
 from tirscript.ir.visitor import substitute
-from tirscript.schedule import BlockRV, LoopRV, Schedule
+from tirscript.schedule import BlockRV, Schedule
 from tirscript.schedule.testing import verify_trace_roundtrip
-from tirscript.tir import TensorIntrin
+
+from .intrinsics import intrinsic, may_match
 
 HEAD = "from tirscript.script import tir as T\n\n@T.prim_func\n"
 CODES = {"sum": "{c} + {v}", "prod": "{c} * {v}", "max": "T.max({c}, {v})", "min": "T.min({c}, {v})",
@@ -228,9 +229,11 @@ NAMES = (
     "set_scope", "storage_align", "decompose_reduction", "rfactor", "decompose_padding", "pad_einsum",
     "transform_layout", "transform_block_layout", "blockize", "tensorize", "annotate", "unannotate",
     "fuse_reduction_epilogue", "rolling_buffer", "read_at", "write_at", "set_axis_separator",
-    "annotate_buffer_access", "sample_categorical", "sample_perfect_tile", "sample_partitioned_tile",
-    "sample_compute_location",
+    "annotate_buffer_access", "unsafe_set_dtype", "sample_categorical", "sample_perfect_tile",
+    "sample_partitioned_tile", "sample_compute_location",
 )  # fmt: skip
+# Steps after which others need not keep the values: only the last of a sequence is one of them.
+LAST = ("unsafe_hide_buffer_access",)
 OF_LOOPS = frozenset({
     "split", "fuse", "reorder", "parallel", "vectorize", "unroll", "bind", "loop_partition", "read_at",
     "write_at", "decompose_reduction", "rfactor", "decompose_padding", "sample_perfect_tile",
@@ -250,7 +253,9 @@ def fitting(name: str, node: Any) -> bool:
     if name == "rolling_buffer":
         return node.name in ("B", "P")
     if name == "tensorize":
-        return "* 2" in str(node.body)
+        return may_match(node)
+    if name == "unsafe_set_dtype":
+        return any(region.buffer.name in "BCDPS" for region in node.writes)
     return True
 
 
@@ -287,36 +292,12 @@ def attempt(sch: Schedule, r: random.Random, name: str, seen: list[Any]) -> None
         sch.merge(*[x[depth if r.random() < 0.8 else 0] for x in (loops, sch.get_loops(other)) if x[depth:]])
     elif name == "fuse_reduction_epilogue":
         sch.fuse_reduction_epilogue(block, other if wrong else r.choice(sch.get_consumers(block) or [other]))
+    elif name == "tensorize":
+        sch.tensorize(r.choice([block, *loops, *loops[-1:] * 4]), intrinsic(sch, node, loops))
     elif name in LOOP_STEPS:
         LOOP_STEPS[name](sch, r, loops, loop, block)
     else:
         BLOCK_STEPS[name](sch, r, node, block, number)
-
-
-TWICE = """from tirscript.script import tir as T
-
-@T.prim_func
-def f(a: T.handle, b: T.handle):
-    A = T.match_buffer(a, ({n},), "int32", offset_factor=1)
-    B = T.match_buffer(b, ({n},), "int32", offset_factor=1)
-    with T.block("root"):
-        T.reads(A[0:{n}])
-        T.writes(B[0:{n}])
-        for i in range({n}):
-            with T.block("twice"):
-                vi = T.axis.spatial({n}, i)
-                B[vi] = {value}
-"""
-
-
-def twice(sch: Schedule, loops: list[Any]) -> str:
-    """The name of an intrinsic that doubles as many numbers as the innermost loop has iterations."""
-    n = getattr(sch.get(loops[-1]).extent, "value", 4) if loops and isinstance(loops[-1], LoopRV) else 4
-    name = f"twice_{n}"
-    if TensorIntrin.get(name, allow_missing=True) is None:
-        texts = [TWICE.format(n=n, value=v) for v in ("A[vi] * 2", "A[vi] + A[vi]")]
-        TensorIntrin.register(name, *map(parsed, texts))
-    return name
 
 
 def shuffled(r: random.Random, count: int) -> list[int]:
@@ -373,7 +354,6 @@ LOOP_STEPS: dict[str, Any] = {
     "write_at": lambda s, r, ls, x, b: s.write_at(x, b, 0, "shared"),
     "add_unit_loop": lambda s, r, ls, x, b: s.add_unit_loop(r.choice([b, *ls])),
     "blockize": lambda s, r, ls, x, b: s.blockize(r.choice([b, *ls])),
-    "tensorize": lambda s, r, ls, x, b: s.tensorize(r.choice([b, *ls, *ls[-1:] * 4]), twice(s, ls)),
     "annotate": lambda s, r, ls, x, b: s.annotate(
         r.choice([b, *ls]), r.choice(["note"] * 9 + [""]), r.randrange(5)
     ),
@@ -411,6 +391,20 @@ def annotate_buffer_access(sch: Schedule, r: random.Random, node: Any, block: An
         sch.annotate_buffer_access(block, number, kind, lambda *_: whole)
 
 
+def unsafe_set_dtype(sch: Schedule, r: random.Random, node: Any, block: Any, number: int) -> None:
+    """A dtype that holds as much at least, which keeps the values."""
+    wider = {"int32": "int64", "float32": "float64"}
+    dtype = node.writes[0].buffer.dtype if node.writes else "int32"
+    sch.unsafe_set_dtype(block, number, r.choice([wider.get(dtype, dtype)] * 9 + ["int3.5"]))
+
+
+def unsafe_hide_buffer_access(sch: Schedule, r: random.Random, node: Any, block: Any, number: int) -> None:
+    kind = r.choice(["read", "write"])
+    count = len(node.reads if kind == "read" else node.writes)
+    hidden = [number or r.randrange(max(count, 1)) for _ in range(2)]
+    sch.unsafe_hide_buffer_access(block, kind, hidden if r.random() < 0.8 else [*hidden, count])
+
+
 def transform_block_layout(sch: Schedule, r: random.Random, node: Any, block: Any, number: int) -> None:
     maps: list[Any] = [lambda *i: i[::-1], lambda *i: (*i[:-1], i[-1] // 2, i[-1] % 2)]
     sch.transform_block_layout(block, r.choice(maps))
@@ -444,6 +438,8 @@ BLOCK_STEPS: dict[str, Any] = {
     "rolling_buffer": lambda s, r, n, b, k: s.rolling_buffer(b, k),
     "set_axis_separator": set_axis_separator,
     "annotate_buffer_access": annotate_buffer_access,
+    "unsafe_set_dtype": unsafe_set_dtype,
+    "unsafe_hide_buffer_access": unsafe_hide_buffer_access,
 }  # fmt: skip
 
 
@@ -506,7 +502,10 @@ def run(seed: int, result: Result, *, longest: int = 12, llvm: bool = True) -> N
     sch = Schedule(func, debug_mask="all", seed=seed % 1000 + 1)
     seen: list[Any] = []
     count = r.randint(6, longest)
-    result.lengths.append(sum(step(sch, r, r.choice(NAMES), seen, result) for _ in range(count)))
+    names = [r.choice(NAMES) for _ in range(count)]
+    if r.random() < 0.05:
+        names.append(r.choice(LAST))
+    result.lengths.append(sum(step(sch, r, name, seen, result) for name in names))
     story = f"{text}\n{sch.trace}\n{sch.mod.script()}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -566,7 +565,7 @@ def main() -> None:
                 print(f"seed {seed}: {type(error).__name__}: {str(error).strip()[:300]}", flush=True)
     median = statistics.median(result.lengths or [0])
     print(f"{count} sequences, {faults} faults, median length {median}; {result.share:.0%} of steps accepted")
-    for name in sorted(set(NAMES)):
+    for name in sorted({*NAMES, *LAST}):
         print(f"{name:24} {result.accepted[name]:6} {result.refused[name]:6}")
 
 

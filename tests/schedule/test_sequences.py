@@ -13,7 +13,7 @@ import statistics
 import pytest
 from hypothesis import settings
 
-from .sequences import NAMES, Result, run
+from .sequences import LAST, NAMES, Result, run
 
 NO_REPLAY = True  # the sequences replay what they make themselves
 
@@ -33,5 +33,5 @@ def test_sequences_keep_the_values() -> None:
     assert result.share >= 0.4, counts
     assert statistics.median(result.lengths) >= 4, counts
     if NIGHTLY:
-        for name in set(NAMES):
+        for name in {*NAMES, *LAST}:
             assert result.accepted[name] >= 50 and result.refused[name] >= 20, f"{name}: {counts}"

@@ -118,7 +118,9 @@ class _Match:
         for n, r in zip(view.shape, source.region[leading:], strict=True):
             self.agree(n, r.extent, f"extent of `{view.name}`", values, checks, span)
         strides = dense_strides(whole)
-        for have, want in zip(view.strides, strides[leading:], strict=bool(view.strides)):
+        for have, want, n in zip(view.strides, strides[leading:], view.shape, strict=bool(view.strides)):
+            if const_of(n) == 1 and not self.unknown(have, values):
+                continue  # no step is made
             self.agree(have, want, f"stride of `{view.name}`", values, checks, span)
         offset = _offset(whole, strides, starts)
         if view.elem_offset is not None:
@@ -151,10 +153,10 @@ class _Match:
         span: Span | None,
     ) -> None:
         """``have``, written in the view, takes the value ``want``, or must have it."""
-        if isinstance(have, Var) and have not in values and have is not want:
-            if not self.bound(have):
-                values[have] = cast(want, have.dtype)
-                return
+        if self.unknown(have, values) and have is not want:
+            assert isinstance(have, Var)
+            values[have] = cast(want, have.dtype)
+            return
         have = substitute(have, values)
         wide = want.dtype if have.dtype == "int32" else have.dtype
         have, want = cast(have, wide), cast(want, wide)
@@ -164,6 +166,10 @@ class _Match:
         if x is not None and y is not None and x != y:
             _fail("match-shape", f"the {what} is {x}, the region that it matches has {y}", span)
         self.check(EQ(have, want), f"the {what} does not match its region", checks, span)
+
+    def unknown(self, e: Expr, values: dict[Var, Expr]) -> bool:
+        """Whether it is a variable that a match gives its value."""
+        return isinstance(e, Var) and e not in values and not self.bound(e)
 
     def bound(self, var: Var) -> bool:
         """Whether the variable has a value already: an extent of a parameter, a loop variable."""

@@ -14,7 +14,8 @@ Requirements:
     storage scopes; the error says which part differs
   * different buffers of the description, of which one is written, are different in the program
     (``intrin-alias``)
-  * where the implementation says strides as numbers, the buffers have them (``intrin-strides``)
+  * where the implementation says strides as numbers, or as one variable twice, the buffers have them
+    (``intrin-strides``)
 
 >>> from tirscript.schedule import Schedule, TensorIntrin
 >>> from tirscript.schedule.testing import chain, double
@@ -226,17 +227,30 @@ def strides_of(buffer: Buffer) -> list[Linear | None]:
 
 
 def _check_strides(place: StmtSRef, intrin: TensorIntrin, places: list[Place], name: str) -> None:
+    """The strides that the implementation says as numbers, or twice as one variable."""
+    known: dict[Var, tuple[int, str]] = {}
     for view, found in zip(parameters(intrin.impl), places, strict=True):
         if not view.strides:
             continue
         have = strides_of(found.buffer)[-len(view.strides) :]
         for n, (want, stride) in enumerate(zip(view.strides, have, strict=True)):
             size: Any = view.shape[n]
-            if type(want) is not IntImm or stride is None or not stride.is_const:
+            if stride is None or not stride.is_const:
                 continue
-            if want.value != stride.const and not (type(size) is IntImm and size.value == 1):
+            if type(want) is Var and want not in known:
+                known[want] = stride.const, f"{stride.const}, which is `{want.name}` of {view.name} already,"
+                continue
+            if type(size) is IntImm and size.value == 1:
+                continue  # no step is made
+            if type(want) is Var:
+                value, shown = known[want]
+            elif type(want) is IntImm:
+                value, shown = want.value, str(want.value)
+            else:
+                continue
+            if value != stride.const:
                 raise IntrinStrides(
-                    place.home, at=[(place, None)], intrin=repr(name), view=view, want=want, axis=str(n),
+                    place.home, at=[(place, None)], intrin=repr(name), view=view, want=shown, axis=str(n),
                     buffer=found.buffer, have=str(stride.const),
                 )  # fmt: skip
 
