@@ -10,7 +10,24 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from .buffer import Buffer, BufferRegion, MatchBufferRegion
-from .expr import BufferLoad, CommReducer, Expr, FloatImm, GlobalVar, IntImm, IterVar, Let, StringImm, Var
+from .expr import (
+    Add,
+    BufferLoad,
+    CommReducer,
+    Expr,
+    FloatImm,
+    FloorDiv,
+    FloorMod,
+    GlobalVar,
+    IntImm,
+    IterVar,
+    Let,
+    Mul,
+    Range,
+    StringImm,
+    Sub,
+    Var,
+)
 from .function import PrimFunc
 from .node import Node, memo_of, walk
 from .stmt import (
@@ -32,6 +49,7 @@ __all__ = [
 
 N = TypeVar("N", bound=Node)
 _LEAVES = frozenset({IntImm, FloatImm, StringImm, GlobalVar})
+_ARITHMETIC = frozenset({Add, Sub, Mul, FloorDiv, FloorMod})
 _EMPTY: frozenset[Var] = frozenset()
 
 
@@ -197,13 +215,17 @@ def substitute(root: N, variables: Mapping[Var, Expr], buffers: Mapping[Buffer, 
     A buffer whose shape, strides, offset or pointer mention a replaced variable is replaced by a new one,
     at its declaration and at its uses.  Subtrees that mention none of the variables are kept as they are.
     """
-    if not variables and not buffers:
+    t = type(root)
+    if t is Var:
+        return variables.get(root, root)  # type: ignore[call-overload,no-any-return]
+    if t is IntImm or (not variables and not buffers):
         return root
     return _substitute(root, variables, buffers or {}, skip=not buffers)
 
 
 def _substitute(root: N, variables: Mapping[Var, Expr], buffers: Mapping[Buffer, Buffer], skip: bool) -> N:
     keys = variables.keys()
+    value = variables.get
     known: dict[Buffer, Buffer] = dict(buffers)
 
     def buffer(b: Buffer) -> Buffer:
@@ -212,26 +234,65 @@ def _substitute(root: N, variables: Mapping[Var, Expr], buffers: Mapping[Buffer,
             new = known[b] = _map_buffer(b, f)
         return new
 
+    def each(items: tuple[Any, ...]) -> tuple[Any, ...]:
+        new = [value(e, e) if type(e) is Var else f(e) for e in items]
+        for a, b in zip(new, items, strict=True):
+            if a is not b:
+                return tuple(new)
+        return items
+
     def f(n: Any) -> Any:
         t = type(n)
         if t is Var:
-            return variables.get(n, n)
+            return value(n, n)
         if t in _LEAVES:
             return n
-        if t is BufferLoad or t is BufferStore or t is BufferRegion:
-            new = n.map_children(f)
-            b = buffer(n.buffer)
-            return new if b is n.buffer else new.replace(buffer=b)
+        if t in _ARITHMETIC:
+            a, b = f(n.a), f(n.b)
+            return n if a is n.a and b is n.b else t(a, b, n.span)
+        if t is BufferLoad or t is BufferStore:
+            b = n.buffer
+            new = known.get(b)
+            if new is None:
+                new = buffer(b)
+            stored = None if t is BufferLoad else f(n.value)
+            indices = each(n.indices)
+            predicate = None if n.predicate is None else f(n.predicate)
+            if indices is n.indices and new is b and predicate is n.predicate:
+                if t is BufferLoad or stored is n.value:
+                    return n
+            if t is BufferLoad:
+                return BufferLoad(new, indices, predicate, n.span)
+            return BufferStore(new, stored, indices, predicate, n.span)
+        if t is BufferRegion:
+            b = n.buffer
+            new = known.get(b)
+            if new is None:
+                new = buffer(b)
+            region = each(n.region)
+            return n if region is n.region and new is b else BufferRegion(new, region, n.span)
+        if t is Range:
+            low, extent = f(n.min), n.extent
+            if type(extent) is not IntImm:
+                extent = f(extent)
+            return n if low is n.min and extent is n.extent else Range(low, extent)
         if skip and (t is For or t is Block) and keys.isdisjoint(free_vars(n)):
             return n
-        new = n.map_children(f)
+        made = n.map_children(f)
         rewrite = _FIELDS.get(t)
-        return new if rewrite is None else rewrite(new, f, buffer)
+        return made if rewrite is None else rewrite(made, f, buffer)
 
     return f(root)  # type: ignore[no-any-return]
 
 
 def _map_buffer(b: Buffer, f: Callable[[Any], Any]) -> Buffer:
+    if not b.strides and b.elem_offset is None:
+        for e in b.shape:
+            if type(e) is not IntImm:
+                break
+        else:
+            data = f(b.data)
+            return b if data is b.data or type(data) is not Var else b.replace(data=data)
     shape = tuple([f(e) for e in b.shape])
     strides = tuple([f(e) for e in b.strides])
     offset = None if b.elem_offset is None else f(b.elem_offset)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from tirscript.diagnostics import did_you_mean
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import Var, const_int
+from tirscript.ir.expr import TRUE, IntImm, Var, const_int
 from tirscript.ir.function import PrimFunc
-from tirscript.ir.node import Node
-from tirscript.ir.stmt import Block, BlockRealize, Evaluate, For, SeqStmt, Stmt
+from tirscript.ir.node import Node, memo_of
+from tirscript.ir.stmt import Block, BlockRealize, Evaluate, For, SeqStmt
 from tirscript.ir.visitor import free_vars, substitute
 
+from .byname import by_name, renamed
 from .errors import BadArgument, BadValue, Refusal, a_kind
 from .refs import StmtSRef
 from .resolve import integer
@@ -191,6 +192,13 @@ def refuse_root(place: StmtSRef) -> None:
 
 def other_views(block: Block, buffer: Buffer) -> list[Buffer]:
     """Other buffers over the memory of ``buffer``, and views of its regions, inside a block."""
+    named, matched = _named(block)
+    if buffer.data not in matched:
+        for b in named:
+            if b.data is buffer.data and b is not buffer:
+                break
+        else:
+            return []
     out: list[Buffer] = []
     for n in using(block, buffer.data):
         if isinstance(n, Block):
@@ -199,6 +207,34 @@ def other_views(block: Block, buffer: Buffer) -> list[Buffer]:
         if isinstance(b, Buffer) and b is not buffer and b.data is buffer.data and b not in out:
             out.append(b)
     return out
+
+
+def _named(n: Any) -> tuple[frozenset[Buffer], frozenset[Var]]:
+    """The buffers that are named below a loop or block, and the pointers that views are made of; memoised."""
+    memo = memo_of(n)
+    found: tuple[frozenset[Buffer], frozenset[Var]] | None = memo.get("named_buffers")
+    if found is None:
+        named: set[Buffer] = set()
+        matched: set[Var] = set()
+        stack: list[Any] = list(n.children())
+        if type(n) is Block:
+            matched.update([m.source.buffer.data for m in n.match_buffers])
+        while stack:
+            c = stack.pop()
+            t = type(c)
+            if t is Var or t is IntImm:
+                continue
+            if t is For or t is Block:
+                buffers, pointers = _named(c)
+                named |= buffers
+                matched |= pointers
+                continue
+            b = getattr(c, "buffer", None)
+            if isinstance(b, Buffer):
+                named.add(b)
+            stack += c.children()
+        found = memo["named_buffers"] = frozenset(named), frozenset(matched)
+    return found
 
 
 def using(root: Block, data: Var) -> Iterator[Node]:
@@ -214,11 +250,26 @@ def using(root: Block, data: Var) -> Iterator[Node]:
 
 def with_buffer(block: Block, old: Buffer, new: Buffer) -> Block:
     """The block that allocates ``old``, with ``new`` in its place; what does not use it is kept."""
+    data = old.data
 
-    def f(n: Stmt) -> Stmt:
-        if type(n) is SeqStmt:
+    def f(n: Any) -> Any:
+        t = type(n)
+        if t is SeqStmt:
             return n.map_children(f)
-        return substitute(n, {old.data: new.data}, {old: new}) if old.data in free_vars(n) else n
+        if t is For:
+            if data not in free_vars(n):
+                return n
+            if n.step is None and not n.annotations and type(n.min) is IntImm and type(n.extent) is IntImm:
+                return For(n.loop_var, n.min, n.extent, n.kind, f(n.body), n.thread, span=n.span)
+        elif t is BlockRealize and n.predicate is TRUE and by_name(n.block):
+            for v in n.iter_values:
+                if type(v) is not Var and type(v) is not IntImm:
+                    break
+            else:
+                if data not in free_vars(n.block):
+                    return n
+                return BlockRealize(n.iter_values, TRUE, renamed(n.block, old, new), n.span)
+        return substitute(n, {data: new.data}, {old: new}) if data in free_vars(n) else n
 
     out = block.replace(
         body=f(block.body), alloc_buffers=tuple([new if b is old else b for b in block.alloc_buffers])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion
-from tirscript.ir.expr import BufferLoad, Call, IntImm, IterVar, Var
-from tirscript.ir.node import memo_of, walk
+from tirscript.ir.expr import Add, BufferLoad, Call, FloatImm, IntImm, IterVar, Mul, Var
+from tirscript.ir.node import map_tuple, memo_of, walk
 from tirscript.ir.stmt import (
     Allocate,
     AllocateConst,
@@ -17,6 +17,7 @@ from tirscript.ir.stmt import (
     DeclBuffer,
     For,
 )
+from tirscript.ir.visitor import free_vars
 
 from .errors import Refusal
 from .refs import StmtSRef
@@ -75,20 +76,49 @@ def renamed(block: Block, old: Buffer, new: Buffer) -> Block:
                     break
             else:
                 return BufferLoad(new, n.indices, None, n.span) if n.buffer is old else n
+        if t is BufferStore and n.predicate is None:
+            value = f(n.value)
+            indices = n.indices
+            for i in indices:
+                if type(i) is not Var and type(i) is not IntImm:
+                    indices = map_tuple(f, indices)
+                    break
+            if n.buffer is old:
+                return BufferStore(new, value, indices, None, n.span)
+            if value is n.value and indices is n.indices:
+                return n
+            return BufferStore(n.buffer, value, indices, None, n.span)
         if t is BufferLoad or t is BufferStore:
             made = n.map_children(f)
             return made.replace(buffer=new) if n.buffer is old else made
+        if t is Block:
+            return one(n) if old.data in free_vars(n) else n
         if t is BufferRegion:
-            for r in n.region:
-                if type(r.min) is not Var and type(r.min) is not IntImm:
-                    n = n.map_children(f)
-                    break
-            return n.replace(buffer=new) if n.buffer is old else n
-        if t is IterVar:
+            return region(n)
+        if t is IterVar or t is FloatImm:
             return n
+        if t is Add or t is Mul:
+            a, b = f(n.a), f(n.b)
+            return n if a is n.a and b is n.b else t(a, b, n.span)
         return n.map_children(f)
 
-    return f(block)  # type: ignore[no-any-return]
+    def region(n: BufferRegion) -> BufferRegion:
+        for r in n.region:
+            if type(r.min) is not Var and type(r.min) is not IntImm:
+                n = n.map_children(f)
+                break
+        return BufferRegion(new, n.region, n.span) if n.buffer is old else n
+
+    def one(b: Block) -> Block:
+        reads = tuple([region(r) for r in b.reads])
+        writes = tuple([region(r) for r in b.writes])
+        init = None if b.init is None else f(b.init)
+        return Block(
+            b.label, b.iter_vars, reads, writes, f(b.body), init, b.alloc_buffers, b.match_buffers,
+            b.annotations, b.span,
+        )  # fmt: skip
+
+    return one(block)
 
 
 def check_plain(scope: StmtSRef, place: StmtSRef, buffer: Buffer) -> bool:

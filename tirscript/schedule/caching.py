@@ -394,7 +394,7 @@ def insert(
         body = _lifted(scope, level, level.node.replace(body=body))
     s: BlockRealize = scope.node
     block = s.block.replace(body=body, alloc_buffers=(*s.block.alloc_buffers, allocated))
-    state.replace(scope, BlockRealize(s.iter_values, s.predicate, block, s.span))
+    state.replace(scope, BlockRealize(s.iter_values, s.predicate, block, s.span), ())
 
 
 def _lifted(scope: StmtSRef, place: StmtSRef, new: Stmt) -> Stmt:

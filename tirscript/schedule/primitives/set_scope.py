@@ -76,7 +76,7 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
     data = Var(f"{name}_data", "handle", False, (old.dtype, scope))
     new = old.replace(name=name, data=data, scope=scope)
     block = with_buffer(s.block, old, new)
-    state.replace(place, BlockRealize(s.iter_values, s.predicate, block, s.span))
+    state.replace(place, BlockRealize(s.iter_values, s.predicate, block, s.span), ())
 
 
 KIND = InstructionKind(
