@@ -345,3 +345,66 @@ def test_memory_that_may_be_the_same() -> None:
         )
     )
     refused(sch, "aliased-read", "C", [16, 1, 1])
+
+
+def test_guarded_reads_beyond_the_buffer() -> None:
+    """An axis that goes beyond a buffer, which the block reads under a condition: so does the copy."""
+
+    @T.prim_func
+    def f(A: T.Buffer((11, 4), "int32"), O: T.Buffer((12, 5), "int32")):
+        for i, j in T.grid(12, 5):
+            with T.block("O"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                O[vi, vj] = T.if_then_else(vi < 11 and vj < 4, A[vi, vj], 7) + 1
+
+    @T.prim_func
+    def after(A: T.Buffer((11, 4), "int32"), O: T.Buffer((12, 5), "int32")):
+        A_pad = T.alloc_buffer((12, 8), "int32")
+        O_pad = T.alloc_buffer((12, 8), "int32")
+        for i0, i1 in T.grid(12, 8):
+            with T.block("A_pad"):
+                v0, v1 = T.axis.remap("SS", [i0, i1])
+                A_pad[v0, v1] = T.if_then_else(v0 < 11 and v1 < 4, A[v0, v1], 0)
+        for i, j in T.grid(12, 8):
+            with T.block("O"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                O_pad[vi, vj] = T.if_then_else(vi < 11 and vj < 4, A_pad[vi, vj], 7) + 1
+        for i0, i1 in T.grid(12, 5):
+            with T.block("O_pad"):
+                v0, v1 = T.axis.remap("SS", [i0, i1])
+                O[v0, v1] = O_pad[v0, v1]
+
+    sch = Schedule(f)
+    sch.pad_einsum("O", [1, 4])
+    ts.assert_structural_equal(sch.mod["main"], after.with_attr("global_symbol", "f"))
+    roundtrip(sch.mod)
+    a = rng(11, 4, dtype="int32")
+    want = np.full((12, 5), 8, "int32")
+    want[:11, :4] = a + 1
+    np.testing.assert_array_equal(run(sch.mod, a, np.zeros((12, 5), "int32")), want)
+    sch.pad_einsum("A_pad", [5, 16])  # its domain is what the first padding made of it
+    o = np.zeros((12, 5), "int32")
+    ts.build(sch.mod, target="python -checked")(a, o)
+    np.testing.assert_array_equal(o, want)
+
+
+def test_guarded_reads_of_unknown_size() -> None:
+    @T.prim_func
+    def f(a: T.handle, o: T.handle):
+        n, m = T.int64(), T.int32()
+        A = T.match_buffer(a, (n,), "int32")
+        O = T.match_buffer(o, (m,), "int32")
+        for i in range(m):
+            with T.block("O"):
+                vi = T.axis.spatial(m, i)
+                O[vi] = T.if_then_else(T.Cast("int64", vi) < n, A[vi], 3)
+
+    sch = Schedule(f)
+    sch.pad_einsum("O", [4])
+    roundtrip(sch.mod)
+    for n, m in ((3, 5), (5, 3), (4, 4), (1, 1), (8, 9)):
+        a, o = rng(n, dtype="int32"), np.zeros(m, "int32")
+        want = [a[i] if i < n else 3 for i in range(m)]
+        for target in ("python -checked", "llvm"):
+            ts.build(sch.mod, target=target)(a, o)
+            np.testing.assert_array_equal(o, want)

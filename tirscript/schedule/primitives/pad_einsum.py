@@ -51,6 +51,7 @@ from tirscript.ir.expr import (
     And,
     BufferLoad,
     Call,
+    Cast,
     Expr,
     FloatImm,
     FloorDiv,
@@ -505,18 +506,31 @@ def _copy(source: Buffer, target: Buffer, dims: Dims, label: str, taken: set[str
 
 
 def _copy_in(plan: Plan, p: Padded, target: Buffer, taken: set[str], blocks: set[str]) -> Stmt:
-    """``target[..] = buffer[..]`` inside the old extents, the value of the padding outside."""
+    """``target[..] = buffer[..]`` inside the old extents, the value of the padding outside.  Where the block
+    reads under a condition, an axis may go beyond the buffer, which the copy must not."""
 
     def inside(axes: tuple[Var, ...]) -> Expr:
-        condition: Expr | None = None
-        for a, v in zip(axes, p.axes, strict=True):
-            if v in plan.new:
-                assert v is not None
-                c = LT(a, plan.extents[v])
-                condition = c if condition is None else And(condition, c)
-        assert condition is not None
         x = p.buffer
-        return Call(x.dtype, "if_then_else", (condition, BufferLoad(x, axes), plan.filled[x]))
+        condition: Expr | None = None
+        for a, v, size in zip(axes, p.axes, x.shape, strict=True):
+            if v is None:
+                continue
+            extent = plan.extents[v]
+            bounds = [extent] if v in plan.new else []
+            if type(extent) is IntImm and type(size) is IntImm:
+                if size.value < extent.value:
+                    bounds = [size]
+            elif not same(extent, size):
+                bounds.append(size)
+            for bound in bounds:
+                if bound.dtype != a.dtype:
+                    bound = simplify(Cast(a.dtype, bound))
+                c = LT(a, bound)
+                condition = c if condition is None else And(condition, c)
+        value = BufferLoad(x, axes)
+        if condition is None:
+            return value
+        return Call(x.dtype, "if_then_else", (condition, value, plan.filled[x]))
 
     dims: Dims = [(const_int(0, n.dtype), n) for n in target.shape]
     return _copy(p.buffer, target, dims, free_name(target.name, blocks), taken, inside)
