@@ -56,7 +56,7 @@ def run(mod, name="main"):
 
 def test_a_module_and_its_function_are_shown_and_have_types(capsys) -> None:
     assert type(Shifted) is tvm.IRModule is IRModule
-    assert type(Shifted["main"]) is tvm.tir.PrimFunc
+    assert isinstance(Shifted["main"], tvm.tir.PrimFunc)
     Shifted.show()
     shown = capsys.readouterr().out
     assert "vi = T.axis.spatial(96, i)" in shown
@@ -134,7 +134,7 @@ def test_the_same_program_as_a_tensor_expression() -> None:
     B = te.placeholder((96,), name="B")
     C = te.compute((96,), lambda i: A[i] - B[i], name="C")
     func = te.create_prim_func([A, B, C])
-    assert type(func) is tvm.tir.PrimFunc
+    assert isinstance(func, tvm.tir.PrimFunc)
     func_named = func.with_attr("global_symbol", "difference")
     MyModule = IRModule({"difference": func_named})
     assert [g.name_hint for g in MyModule.get_global_vars()] == ["difference"]

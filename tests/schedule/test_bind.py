@@ -262,3 +262,81 @@ def test_checks_can_be_skipped() -> None:
     sch = Schedule(shifted, enable_check=False)
     sch.bind(sch.get_loops("A")[0], "threadIdx.x")
     assert "enable_check=False" in str(sch.trace)
+
+
+def windows(scope: str = "shared", depends: bool = False) -> Schedule:
+    """Eight threads that need their neighbours' numbers: A's copy is computed for all of them at once."""
+
+    @T.prim_func
+    def f(A: T.Buffer((4, 10), "float32"), B: T.Buffer((4, 8), "float32")):
+        S = T.alloc_buffer((4, 10), "float32", scope=scope)
+        for i in range(4):
+            for t in T.thread_binding(8, thread="threadIdx.x"):
+                for r, u in T.grid(2, 8):
+                    with T.block("S"):
+                        vi = T.axis.spatial(4, i)
+                        v = T.axis.spatial(10, r * 8 + u)
+                        T.where(r * 8 + u < 10 if not depends else r * 8 + u < 10 and u <= t + 2)
+                        S[vi, v] = A[vi, v]
+                with T.block("B"):
+                    vi, vt = T.axis.remap("SS", [i, t])
+                    B[vi, vt] = S[vi, vt] + S[vi, vt + 1] + S[vi, vt + 2]
+
+    return Schedule(f)
+
+
+def test_threads_fill_shared_memory_together() -> None:
+    sch = windows()
+    sch.bind(sch.get_loops("S")[3], "threadIdx.x")
+    assert [sch.get(x).thread for x in sch.get_loops("S")] == ["", "threadIdx.x", "", "threadIdx.x"]
+    a, b = rng(4, 10), np.zeros((4, 8), "float32")
+    ts.build(sch.mod, target="python")["f"](a, b)
+    np.testing.assert_allclose(b, a[:, :8] + a[:, 1:9] + a[:, 2:], rtol=1e-6)
+    with pytest.raises(ts.NotYetError, match="exchange"):  # one thread after the other cannot
+        ts.build(sch.mod)
+
+
+@pytest.mark.parametrize(
+    ("scope", "depends", "why"),
+    [
+        ("local", False, "do not see each other's S in local memory"),
+        ("shared", True, "depend on the thread that runs them"),
+    ],
+)
+def test_threads_that_cannot_work_together(scope: str, depends: bool, why: str) -> None:
+    sch = windows(scope, depends)
+    assert why in refused(sch, "nested-thread-axis", sch.get_loops("S")[3], "threadIdx.x")
+
+
+def test_threads_do_not_share_out_updates_or_what_few_reach() -> None:
+    @T.prim_func
+    def f(A: T.Buffer((8,), "int32"), C: T.Buffer((8,), "int32")):
+        for t in T.thread_binding(8, thread="threadIdx.x"):
+            for u in range(8):
+                with T.block("A"):
+                    v = T.axis.spatial(8, u)
+                    A[v] = A[v] + 1
+            if t < 4:
+                for u in range(8):
+                    with T.block("C"):
+                        v = T.axis.spatial(8, u)
+                        C[v] = 3
+
+    for name, why in (("A", "updates A"), ("C", "not every thread gets there")):
+        sch = Schedule(f)
+        assert why in refused(sch, "nested-thread-axis", sch.get_loops(name)[1], "threadIdx.x")
+    sch = windows()
+    text = refused(sch, "nested-thread-axis", sch.get_loops("S")[2], "threadIdx.x")
+    assert "different ranges" in text
+
+    @T.prim_func
+    def blocks(C: T.Buffer((8, 8), "int32")):
+        for t in T.thread_binding(8, thread="blockIdx.x"):
+            for u in range(8):
+                with T.block("C"):
+                    v, w = T.axis.remap("SS", [u, t])
+                    C[v, w] = 3
+
+    sch = Schedule(blocks)
+    text = refused(sch, "nested-thread-axis", sch.get_loops("C")[1], "blockIdx.x")
+    assert "only the threads of one block share memory" in text

@@ -8,8 +8,10 @@ Requirements:
   * ``thread_axis`` is ``blockIdx``, ``threadIdx`` or ``vthread`` with ``.x``, ``.y`` or ``.z``
     (``bad-thread-axis``)
   * the loop takes steps of one (``stepped-loop``)
-  * no loop around or inside it is bound to the same axis (``nested-thread-axis``), and all loops of one axis
-    in a kernel have one extent (``thread-extent-differs``)
+  * all loops of one axis in a kernel have one extent (``thread-extent-differs``); where a loop around or
+    inside it has the same axis, which is one of ``threadIdx``, the threads share the inner one out among
+    themselves: no iteration of it may depend on the thread that runs it, it stores to shared or global
+    memory without updating it, and every thread comes to it (``nested-thread-axis``)
   * the loops around a block that it drives run over the whole domain of the axes and no further
     (``axis-not-covered``, ``axis-overrun``)
   * its body holds no break and no return (``leaves-loop``)
@@ -36,6 +38,7 @@ from tirscript.ir.expr import IntImm
 from tirscript.ir.stmt import BlockRealize, For, Stmt
 
 from ..control import check_stays
+from ..cooperation import why_not_together
 from ..cover import check_cover
 from ..errors import BadArgument, BadValue, Refusal, a_kind
 from ..legality import OnReductionAxis, check_iterations_independent, combining_blocks
@@ -67,8 +70,8 @@ class SteppedLoop(Refusal):
 class NestedThreadAxis(Refusal):
     code = "nested-thread-axis"
     template = (
-        "loop `{loop}` cannot be bound to {thread}: `{outer}` around `{inner}` would have that axis too, "
-        "and a thread has one index on it"
+        "loop `{loop}` cannot be bound to {thread}: `{outer}` around `{inner}` would have that axis too, so "
+        "its threads would share the iterations of `{inner}` out among themselves, but {why}"
     )
 
 
@@ -139,7 +142,7 @@ def check_threads(place: StmtSRef, thread: str) -> None:
 
 
 def _check_kernel(place: StmtSRef, thread: str) -> None:
-    """One extent for one axis, and none twice around a statement."""
+    """One extent for one axis; twice around a statement only where threads work together."""
     s: For = place.node
     top = place
     p = place.parent
@@ -147,14 +150,10 @@ def _check_kernel(place: StmtSRef, thread: str) -> None:
         if type(p.node) is For and p.node.thread:
             top = p
             if p.node.thread == thread:
-                raise NestedThreadAxis(
-                    place.home, at=[(s, None), (p.node, "")], loop=s, thread=thread, outer=p.node, inner=s
-                )
+                _check_together(place, thread, p.node, s)
         p = p.parent
     for other in _bound_loops(s.body, thread):
-        raise NestedThreadAxis(
-            place.home, at=[(s, None), (other, "")], loop=s, thread=thread, outer=s, inner=other
-        )
+        _check_together(place, thread, s, other)
     for other in _bound_loops(top.node, thread) if top is not place else ():
         if other is not s and not same(other.extent, s.extent):
             raise ThreadExtentDiffers(
@@ -171,6 +170,17 @@ def _check_kernel(place: StmtSRef, thread: str) -> None:
                     place.home, at=[(s, None), (first, ""), (other, "")], loop=other, thread=other.thread,
                     extent=other.extent, other=first, have=first.extent,
                 )  # fmt: skip
+
+
+def _check_together(place: StmtSRef, thread: str, outer: For, inner: For) -> None:
+    """Two loops of one axis, one in the other: the threads share the inner one out."""
+    s: For = place.node
+    why = why_not_together(outer, inner, thread)
+    if why is not None:
+        other = outer if inner is s else inner
+        raise NestedThreadAxis(
+            place.home, at=[(s, None), (other, "")], loop=s, thread=thread, outer=outer, inner=inner, why=why
+        )
 
 
 def _bound_loops(top: Stmt, thread: str | None) -> list[For]:
