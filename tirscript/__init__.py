@@ -38,18 +38,26 @@ _NAMES = {
 _MODULES = (
     "analysis", "arith", "contrib", "diagnostics", "display", "driver", "ir", "lowering", "nd", "runtime",
     "schedule", "s_tir", "script", "target", "te", "tensor_intrin", "testing", "tir",
-    "tirx", "topi",
+    "tirx", "topi", "transform",
 )  # fmt: skip
 # Second names: TVM's spelling of what has another name here.
 _ALIASES = {
     "TVMError": "tirscript.diagnostics:TirscriptError",
     "DiagnosticError": "tirscript.diagnostics:ParseError",
+    "instrument": "tirscript:transform",
 }
 _NOT_YET_MODULES = (
     "autotvm", "auto_scheduler", "dlight", "meta_schedule",
-    "relax", "rpc", "transform",
+    "relax", "rpc",
 )  # fmt: skip
 _NOT_YET_NAMES = ("opencl", "metal")
+
+# Modules of TVM that are others here, found on import.
+_SECOND_MODULES = {
+    "tirscript.ir.transform": "tirscript.transform",
+    "tirscript.ir.instrument": "tirscript.transform",
+    "tirscript.instrument": "tirscript.transform",
+}
 
 _WHERE = {name: f"{module}:{name}" for module, names in _NAMES.items() for name in names} | _ALIASES
 __all__ = sorted({*_WHERE, *_MODULES, *_NOT_YET_NAMES} | {m for m in _NOT_YET_MODULES if "." not in m})
@@ -86,11 +94,13 @@ def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-class _NotYetFinder:
+class _Finder:
     """Finds ``import tirscript.relax`` and its like: asked last, so a room that exists comes first."""
 
     @staticmethod
     def find_spec(fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if fullname in _SECOND_MODULES:
+            return ModuleSpec(fullname, _SecondLoader())  # type: ignore[arg-type]
         package, _, name = fullname.partition(".")
         if package != __name__ or name not in _NOT_YET_MODULES:
             return None
@@ -109,5 +119,17 @@ class _NotYetLoader:
         pass
 
 
-sys.meta_path.append(_NotYetFinder)
+class _SecondLoader:
+    """The module that has another name; the import system sees that one under this name."""
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> Any:
+        return None
+
+    @staticmethod
+    def exec_module(module: Any) -> None:
+        sys.modules[module.__name__] = importlib.import_module(_SECOND_MODULES[module.__name__])
+
+
+sys.meta_path.append(_Finder)
 excepthook.install()

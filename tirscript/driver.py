@@ -101,11 +101,20 @@ def build(
     with _faults_of(mod, "building"):
         for func in mod.functions.values():
             check_bounds(func)
-        built = [_BUILDERS[t.kind](_part(mod, names), t) for t, names in groups.items()]
+        built = [_BUILDERS[t.kind](_part(mod, names), _checked_build(t)) for t, names in groups.items()]
     return built[0] if len(built) == 1 else _joined(built)
 
 
 compile = build
+
+
+def _checked_build(target: Target) -> Target:
+    """The target with ``checked``, where the PassContext asks for bound checkers."""
+    from tirscript.lowering.context import PassContext
+
+    if not PassContext.current().option("tir.instrument_bound_checkers") or target.get("checked"):
+        return target
+    return Target({"kind": target.kind, **target.attrs, "checked": True})
 
 
 @contextlib.contextmanager

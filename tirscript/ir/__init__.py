@@ -1,5 +1,11 @@
 """What a program is: the nodes, the typed constructors behind the operators, equality, the verifier."""
 
+from __future__ import annotations
+
+import importlib as _importlib
+from collections.abc import Iterable as _Iterable
+from typing import Any as _Any
+
 from . import equation as _equation  # noqa: F401  puts == and != on expressions
 from . import ops as _ops  # puts the operators on Expr and Buffer
 from .buffer import Buffer, BufferRegion, MatchBufferRegion, full_region, make_buffer, point
@@ -76,6 +82,21 @@ from .verify import check_well_formed
 from .visitor import free_vars, fresh_copy, post_order, substitute
 
 const = _ops.const
+# TVM's further names: those that are others here, and those that are not here.
+_SECOND = {
+    "PrimExpr": "Expr", "BaseExpr": "Expr", "RelayExpr": "Expr", "RelaxExpr": "Expr", "BaseFunc": "PrimFunc",
+    "PrimExprWithOp": "Expr", "ExprWithOp": "Expr", "TensorLoad": "BufferLoad",
+    "TensorRegion": "BufferRegion",
+}  # fmt: skip
+_FACADES = ("instrument", "transform")
+_NOT_YET = frozenset((
+    "AnyType", "Array", "Attrs", "CallingConv", "Constant", "ConstantPool", "DerivedObject", "DictAttrs",
+    "EnvFunc", "ExprOperand", "GenericConst", "GlobalInfo", "IncompleteType", "Map", "OpaqueExpr",
+    "OpaqueType", "PoolInfo", "SequentialSpan", "SourceName", "Span", "StringType", "TensorAffineType",
+    "TensorType", "Tuple", "TupleGetItem", "TypeConstraint", "TypeKind", "TypeVar", "VDevice",
+    "WorkspaceMemoryPools", "attrs", "base", "derived_object", "json_compact", "load_json", "make_node",
+    "memory_pools", "register_intrin_lowering", "register_op_attr", "save_json", "type_relation",
+))  # fmt: skip
 
 __all__ = [
     "EQ", "FALSE", "GE", "GT", "LE", "LT", "NE", "TRUE", "Add", "Allocate", "AllocateConst", "And",
@@ -90,3 +111,21 @@ __all__ = [
     "fresh_copy", "full_region", "make_buffer", "point", "post_order", "seq", "structural_equal",
     "structural_hash", "substitute", "walk",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> _Any:
+    value: _Any
+    if name in _SECOND:
+        value = globals()[_SECOND[name]]
+    elif name in _FACADES:
+        value = _importlib.import_module("tirscript.transform")
+    else:
+        from tirscript.notyet import absent
+
+        value = absent(__name__, name, __all__, _NOT_YET)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> _Iterable[str]:
+    return [*__all__, *_SECOND, *_FACADES]

@@ -9,9 +9,10 @@ from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 
 from .bind_callees import bind_callees
+from .context import PassContext
 from .pipeline import CHECKED_PASSES, PASSES, Pass
 
-__all__ = ["PASSES", "lower_function", "lower_module", "pass_names"]
+__all__ = ["PASSES", "PassContext", "lower_function", "lower_module", "pass_names"]
 
 
 # Where TVM's pass has another name.
@@ -52,13 +53,26 @@ def lower_function(func: PrimFunc, stop_after: str | None = None) -> PrimFunc:
     return func
 
 
+def _lower_in_context(mod: IRModule, passes: tuple[Pass, ...], cx: PassContext, *, whole: bool) -> IRModule:
+    """The module after the passes as the ``PassContext`` wants them, one pass over all functions each."""
+    from .configured import run
+
+    new = mod.copy()
+    for var, func in mod.functions_items():
+        new.update_func(var, bind_callees(mod, func))
+    return run(new, passes, cx, whole=whole)
+
+
 def lower_module(mod: IRModule, target: Any = None, stop_after: str | None = None) -> IRModule:
     """The module after the passes, up to and with ``stop_after``; the given module is not changed."""
     passes = _until(stop_after)
     if target is not None and getattr(target, "kind", "") == "llvm" and target.get("checked"):
         passes = tuple([p for p in CHECKED_PASSES if p in passes or p is CHECKED_PASSES[-1]])
+    cx = PassContext.current()
     new = mod.copy()
     with deep_recursion():
+        if not cx.plain:
+            return _lower_in_context(mod, passes, cx, whole=stop_after is None)
         for var, func in mod.functions_items():
             if not isinstance(func, PrimFunc):
                 raise TirscriptError(f"`{var.name}` is no PrimFunc", code="not-a-function")

@@ -21,23 +21,25 @@ BUDGET = 2_048  # nodes of a loop that may be copied
 Bound = int | Expr
 
 
-def loop_partition(func: PrimFunc) -> PrimFunc:
+def loop_partition(func: PrimFunc, constant: bool = True) -> PrimFunc:
     """A loop whose variable decides a guard becomes up to three: before, main part, after.
 
     Looked at are comparisons like those of an imperfect split, ``i_0 * 4 + i_1 < n``: the main part is
     where they hold for every ``i_1``.  Conditions that hold for less than half of the loop stay.
+    ``constant=False`` leaves loops of constant extent whole.
     """
-    return func.replace(body=_visit(func.body, frozenset()))
+    return func.replace(body=_visit(func.body, frozenset(), constant))
 
 
-def _visit(n: Any, outer: frozenset[Var]) -> Any:
+def _visit(n: Any, outer: frozenset[Var], constant: bool) -> Any:
     if not isinstance(n, Stmt):
         return n
     if type(n) is For:
-        body = _visit(n.body, outer | {n.loop_var})
+        body = _visit(n.body, outer | {n.loop_var}, constant)
         n = n if body is n.body else n.replace(body=body)
-        return _cut(n, outer) if n.kind in ("serial", "parallel", "vectorized") and not leaves(n.body) else n
-    return flat(n.map_children(lambda c: _visit(c, outer)))
+        wanted = n.kind in ("serial", "parallel", "vectorized") and (constant or const_of(n.extent) is None)
+        return _cut(n, outer) if wanted and not leaves(n.body) else n
+    return flat(n.map_children(lambda c: _visit(c, outer, constant)))
 
 
 class _Cut:
