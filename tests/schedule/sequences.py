@@ -72,7 +72,7 @@ def int_program(r: random.Random) -> str:
     ij = "[v0, v1]"
     what = r.choice([
         "chain", "diamond", "stencil", "rows", "matmul", "padding", "scan", "moved", "broadcast", "symbolic",
-        "argmax", "pool", "outputs", "rolled", "bias",
+        "argmax", "pool", "outputs", "rolled", "bias", "in place",
     ])  # fmt: skip
     if what == "chain":
         body = [alloc("B", n, m), alloc("C", n, m)]
@@ -176,6 +176,12 @@ def int_program(r: random.Random) -> str:
         body += reduction("S", "S[v0]", [n, m], "SR", "X[v0, v1]", "sum")
         body += stage("Y", "Y[v0]", [n], "S", "S[v0] + b[v0]")
         return f"{HEAD}def f({x}, {b}, {b.replace('b:', 'Y:')}):\n" + "\n".join(body) + "\n"
+    if what == "in place":
+        body = [alloc("B", n, m)]
+        body += stage("B", "B" + ij, [n, m], "SS", "X[v0, v1] * 2")
+        body += stage("Y", "Y" + ij, [n, m], "SS", "Y[v0, v1] * 3 + B[v0, v1]")
+        body += stage("U", "Y" + ij, [n, m], "SS", "T.max(Y[v0, v1], v0)")
+        return f"{HEAD}def f({x}, {y}):\n" + "\n".join(body) + "\n"
     z = f'Z: T.Buffer(({n}, {m}), "int32")'
     body = [alloc("B", n, m)]
     body += stage("B", "B" + ij, [n, m], "SS", "X[v0, v1] * 2")
@@ -289,6 +295,7 @@ def attempt(sch: Schedule, r: random.Random, name: str, seen: list[Any]) -> None
         sch.unannotate(block if wrong or not noted else r.choice(noted), "note")
     elif name == "merge":
         depth = r.randrange(max(len(loops), 1))
+        other = r.choice([b for b in blocks if b != block] or blocks) if r.random() < 0.7 else other
         sch.merge(*[x[depth if r.random() < 0.8 else 0] for x in (loops, sch.get_loops(other)) if x[depth:]])
     elif name == "fuse_reduction_epilogue":
         sch.fuse_reduction_epilogue(block, other if wrong else r.choice(sch.get_consumers(block) or [other]))
@@ -352,10 +359,12 @@ LOOP_STEPS: dict[str, Any] = {
     ),
     "read_at": lambda s, r, ls, x, b: s.read_at(x, b, 0, "shared"),
     "write_at": lambda s, r, ls, x, b: s.write_at(x, b, 0, "shared"),
-    "add_unit_loop": lambda s, r, ls, x, b: s.add_unit_loop(r.choice([b, *ls])),
+    "add_unit_loop": lambda s, r, ls, x, b: s.add_unit_loop(
+        r.choice([b, *ls]) if r.random() < 0.95 else "root"
+    ),
     "blockize": lambda s, r, ls, x, b: s.blockize(r.choice([b, *ls])),
     "annotate": lambda s, r, ls, x, b: s.annotate(
-        r.choice([b, *ls]), r.choice(["note"] * 9 + [""]), r.randrange(5)
+        r.choice([b, *ls]), r.choice(["note"] * 15 + [3]), r.randrange(5)
     ),
     "sample_compute_location": lambda s, r, ls, x, b: s.compute_at(b, s.sample_compute_location(b)),
 }  # fmt: skip
