@@ -8,7 +8,7 @@ from typing import Any
 
 from tirscript.arith.linear import key_of
 from tirscript.diagnostics import deep_recursion
-from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion
+from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion, point
 from tirscript.ir.expr import (
     GE,
     LT,
@@ -17,13 +17,22 @@ from tirscript.ir.expr import (
     And,
     BufferLoad,
     Call,
+    Cast,
+    Div,
     Expr,
+    FloatImm,
+    FloorDiv,
+    FloorMod,
     IntImm,
     IterVar,
     Let,
+    Max,
+    Min,
+    Mul,
     Not,
     Or,
     Range,
+    Sub,
     Var,
     const_int,
 )
@@ -153,7 +162,10 @@ class _Collector:
             return
         if self.values:
             if indices is not None:
-                indices = tuple([substitute(i, self.values) for i in indices])
+                value = self.values.get
+                indices = tuple(
+                    [value(i, i) if type(i) is Var else substitute(i, self.values) for i in indices]
+                )
             if region is not None:
                 region = tuple([substitute(r, self.values) for r in region])
         self.out.append(
@@ -184,7 +196,8 @@ class _Collector:
             return
         if t is BufferLoad:
             for i in e.indices:
-                self.expr(i)
+                if type(i) is not Var and type(i) is not IntImm:
+                    self.expr(i)
             if e.predicate is not None:
                 self.expr(e.predicate)
             self.by_pointer.setdefault(e.buffer.data, e.buffer)
@@ -287,7 +300,8 @@ class _Collector:
         self.stmt = s
         self.expr(s.value)
         for i in s.indices:
-            self.expr(i)
+            if type(i) is not Var and type(i) is not IntImm:
+                self.expr(i)
         if s.predicate is not None:
             self.expr(s.predicate)
         self.by_pointer.setdefault(s.buffer.data, s.buffer)
@@ -295,9 +309,10 @@ class _Collector:
 
     def loop(self, s: For) -> None:
         self.stmt = s
-        self.expr(s.min)
-        self.expr(s.extent)
         low, extent = s.min, s.extent
+        if type(low) is not IntImm or type(extent) is not IntImm:
+            self.expr(low)
+            self.expr(extent)
         if self.values:
             low, extent = substitute(low, self.values), substitute(extent, self.values)
         self.axes.append(Axis(s.loop_var, low, extent, s))
@@ -355,17 +370,20 @@ class _Collector:
         self.stmt = s
         block = s.block
         for v in s.iter_values:
-            self.expr(v)
+            if type(v) is not Var or v.dtype == "handle":
+                self.expr(v)
+        kept = len(self.conditions)
+        conditions = []
         if s.predicate is not TRUE:
             self.expr(s.predicate)
-        kept = len(self.conditions)
-        conditions = conjuncts(s.predicate)
+            conditions = conjuncts(s.predicate)
         for iv, value in zip(block.iter_vars, s.iter_values, strict=True):
             if iv.dom is not None:
-                conditions += [GE(value, iv.dom.min), LT(value, _end(iv.dom))]
-        self.conditions += [substitute(c, self.values) if self.values else c for c in conditions]
+                conditions += (GE(value, iv.dom.min), LT(value, _end(iv.dom)))
+        values = self.values
+        self.conditions += [substitute(c, values) for c in conditions] if values else conditions
         for iv, value in zip(block.iter_vars, s.iter_values, strict=True):
-            self.values[iv.var] = substitute(value, self.values) if self.values else value
+            values[iv.var] = substitute(value, values)
         outer = self.realizes
         self.realizes = (*outer, s)
         self.guards += s.predicate is not TRUE
@@ -520,6 +538,10 @@ def infer_regions(
     whole extent, and so does a pointer that goes to a call.  A block with init does not list as read the
     cells that it updates.  ``visible`` are buffers whose pointers may occur.
     """
+    if not (alloc_buffers or match_buffers or visible) and type(body) is BufferStore:
+        quick = _single_cells(body, init)
+        if quick is not None:
+            return quick
     with deep_recursion():
         c = _Collector(visible, False)
         c.local.update(alloc_buffers)
@@ -552,6 +574,67 @@ def infer_regions(
             else:
                 have.join(box)
         return tuple([h.region() for h in reads.values()]), tuple([h.region() for h in writes.values()])
+
+
+# Operators that evaluate all their operands, and nothing else.
+_STRICT = frozenset({Add, Sub, Mul, Div, FloorDiv, FloorMod, Max, Min, Cast})
+_CONSTANTS = frozenset({IntImm, FloatImm})
+
+
+def _single_cells(
+    body: BufferStore, init: Stmt | None
+) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]] | None:
+    """The regions of one store, and perhaps an initial one, that use each buffer at one cell, whose indices
+    are variables and constants; None where there is more to it."""
+    reads: dict[Buffer, tuple[Any, ...]] = {}
+    writes: dict[Buffer, tuple[Any, ...]] = {}
+    for s in (body,) if init is None else (init, body):
+        if type(s) is not BufferStore or s.predicate is not None:
+            return None
+        stack: list[Any] = [s.value]
+        while stack:
+            n = stack.pop()
+            t = type(n)
+            if t is BufferLoad:
+                if n.predicate is not None or not _enter_cell(reads, n):
+                    return None
+            elif t in _STRICT:
+                if t is not Cast:
+                    stack.append(n.b)
+                    stack.append(n.a)
+                else:
+                    stack.append(n.value)
+            elif t not in _CONSTANTS and (t is not Var or n.dtype == "handle"):
+                return None
+        if not _enter_cell(writes, s):
+            return None
+    if init is not None:
+        have = reads.get(body.buffer)
+        if have is not None and _same_cell(have, body.indices):
+            del reads[body.buffer]
+    return (
+        tuple([point(b, indices) for b, indices in reads.items()]),
+        tuple([point(b, indices) for b, indices in writes.items()]),
+    )
+
+
+def _enter_cell(table: dict[Buffer, tuple[Any, ...]], n: Any) -> bool:
+    """Enter the cell of a load or store; False where it is no plain cell, or the buffer has another one."""
+    have = table.get(n.buffer)
+    if have is not None:
+        return _same_cell(have, n.indices)
+    for i in n.indices:
+        if type(i) is not Var and type(i) is not IntImm:
+            return False
+    table[n.buffer] = n.indices
+    return True
+
+
+def _same_cell(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    for x, y in zip(a, b, strict=True):
+        if x is not y and not (type(x) is IntImm and type(y) is IntImm and x.value == y.value):
+            return False
+    return True
 
 
 def _updated_cells(found: list[Access]) -> dict[Buffer, list[tuple[Any, ...]]]:

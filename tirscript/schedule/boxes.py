@@ -65,6 +65,19 @@ def _loop_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> Box | None:
     return box
 
 
+def cell_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> Box | None:
+    """The quick answer to ``touched_box`` for one block that reads and writes the cell at its axes."""
+    b: Block = place.node.block
+    reads = [r for r in b.reads if r.buffer is buffer]
+    writes = [r for r in b.writes if r.buffer is buffer]
+    if len(reads) != 1 or len(writes) != 1:
+        return None
+    for x, y in zip(reads[0].region, writes[0].region, strict=True):
+        if x.min is not y.min or not (type(y.extent) is IntImm and y.extent.value == 1):
+            return None
+    return _loop_box(level, place, buffer)
+
+
 def _inner(level: StmtSRef) -> StmtSRef:
     """A place below the level."""
     return StmtSRef(level.node, level, 0, level.home)
@@ -184,4 +197,4 @@ def is_whole(box: Box, buffer: Buffer) -> bool:
     return True
 
 
-__all__ = ["Box", "is_whole", "read_box", "touched_box", "whole", "within"]
+__all__ = ["Box", "cell_box", "is_whole", "read_box", "touched_box", "whole", "within"]

@@ -46,7 +46,7 @@ from .layouts import Relayout
 from .legality import aliased_params, outside_ranges
 from .names import free_name, names_around, names_inside
 from .refs import StmtSRef, block_token
-from .state import ScheduleState, with_child
+from .state import ScheduleState, lifted
 
 
 class CacheStale(Refusal):
@@ -388,22 +388,13 @@ def insert(
     home = spot.scope.home
     scope = home.index[block_token(spot.scope.node.block.label)]
     level = home.index[spot.level.node.loop_var] if spot.inside_loop else scope
-    body = body_of(level) if changed is None else _lifted(level, *changed)
+    body = body_of(level) if changed is None else lifted(level, *changed)
     body = _with_parts(body, parts)
     if spot.inside_loop:
-        body = _lifted(scope, level, level.node.replace(body=body))
+        body = lifted(scope, level, level.node.replace(body=body))
     s: BlockRealize = scope.node
     block = s.block.replace(body=body, alloc_buffers=(*s.block.alloc_buffers, allocated))
     state.replace(scope, BlockRealize(s.iter_values, s.predicate, block, s.span), ())
-
-
-def _lifted(scope: StmtSRef, place: StmtSRef, new: Stmt) -> Stmt:
-    """The body of a scope with another statement at a place below it."""
-    here = place
-    while here.parent is not None and here.parent is not scope:
-        new = with_child(here.parent.node, here.seq_index, new)
-        here = here.parent
-    return new
 
 
 def _with_parts(body: Stmt, parts: Sequence[tuple[int, Stmt]]) -> SeqStmt:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.analysis.access import accesses_of
-from tirscript.ir.expr import BufferLoad, IntImm, Var
+from tirscript.ir.expr import TRUE, BufferLoad, Call, IntImm, Var
 from tirscript.ir.node import memo_of, walk
-from tirscript.ir.stmt import BlockRealize, For, SeqStmt
+from tirscript.ir.op import is_opaque
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, SeqStmt, Stmt
 
 Memory = frozenset[Var]
 _NOTHING: Memory = frozenset()
@@ -23,11 +24,20 @@ def touched(s: Any) -> tuple[Memory, Memory]:
             if t is For:
                 found = _with_loads(touched(s.body), (s.min, s.extent))
             else:
-                done = accesses_of(s.block)
-                found = (
-                    frozenset([a.buffer.data for a in done if not a.is_write]),
-                    frozenset([a.buffer.data for a in done if a.is_write]),
-                )
+                seen = _plainly(s.block)
+                memo["cells"] = seen
+                if seen is not None:
+                    found = (
+                        frozenset([n.buffer.data for n in seen if type(n) is BufferLoad]),
+                        frozenset([n.buffer.data for n in seen if type(n) is BufferStore]),
+                    )
+                    memo["opaque_body"] = False
+                else:
+                    done = accesses_of(s.block)
+                    found = (
+                        frozenset([a.buffer.data for a in done if not a.is_write]),
+                        frozenset([a.buffer.data for a in done if a.is_write]),
+                    )
             memo["touched"] = found
         if t is BlockRealize:
             return _with_loads(found, (*s.iter_values, s.predicate))
@@ -40,6 +50,71 @@ def touched(s: Any) -> tuple[Memory, Memory]:
         frozenset([a.buffer.data for a in done if not a.is_write]),
         frozenset([a.buffer.data for a in done if a.is_write]),
     )
+
+
+_BRANCHES = frozenset({For, SeqStmt, IfThenElse})
+
+
+def _plainly(b: Block) -> tuple[Any, ...] | None:
+    """The loads and stores of a block, where it does nothing else; None where it does, or holds blocks, views
+    or declarations."""
+    if b.match_buffers or b.annotations:
+        return None
+    out: list[Any] = []
+    stack: list[Any] = [b.body]
+    if b.init is not None:
+        stack.append(b.init)
+    while stack:
+        n = stack.pop()
+        t = type(n)
+        if t is Var:
+            if n.dtype == "handle":
+                return None
+        elif t is BufferLoad or t is BufferStore:
+            out.append(n)
+            if t is BufferStore:
+                stack.append(n.value)
+            stack += [i for i in n.indices if type(i) is not Var and type(i) is not IntImm]
+            if n.predicate is not None:
+                stack.append(n.predicate)
+        elif t is not IntImm:
+            if t is Call:
+                if n.op == "address_of" or is_opaque(n.op):
+                    return None
+            elif isinstance(n, Stmt) and (t not in _BRANCHES or (t is For and n.annotations)):
+                return None
+            stack += n.children()
+    return tuple(out)
+
+
+def cells(s: Any) -> list[Any] | None:
+    """All loads and stores of a statement that is only loops around blocks, each of which does nothing else;
+    None for any other."""
+    out: list[Any] = []
+    stack: list[Any] = [s]
+    while stack:
+        s = stack.pop()
+        t = type(s)
+        if t is SeqStmt:
+            stack += s.seq
+        elif t is For:
+            if s.annotations or type(s.min) is not IntImm or type(s.extent) is not IntImm:
+                return None
+            stack.append(s.body)
+        elif t is BlockRealize and s.predicate is TRUE:
+            for v in s.iter_values:
+                if type(v) is not Var and type(v) is not IntImm:
+                    return None
+            memo = memo_of(s.block)
+            found: tuple[Any, ...] | None = memo.get("cells", ())
+            if found == ():
+                found = memo["cells"] = _plainly(s.block)
+            if found is None:
+                return None
+            out += found
+        else:
+            return None
+    return out
 
 
 def _with_loads(found: tuple[Memory, Memory], exprs: tuple[Any, ...]) -> tuple[Memory, Memory]:

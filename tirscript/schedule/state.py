@@ -116,6 +116,15 @@ def with_child(s: Any, slot: int, child: Stmt) -> Stmt:
     return new
 
 
+def lifted(scope: StmtSRef, place: StmtSRef, new: Stmt) -> Stmt:
+    """The body of a scope with another statement at a place below it."""
+    here = place
+    while here.parent is not None and here.parent is not scope:
+        new = with_child(here.parent.node, here.seq_index, new)
+        here = here.parent
+    return new
+
+
 class ScheduleState:
     """The functions that a schedule works on.
 

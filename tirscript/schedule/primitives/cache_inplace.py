@@ -32,17 +32,18 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.stmt import BlockRealize, For, SeqStmt
+from tirscript.ir.stmt import BlockRealize, For, SeqStmt, Stmt
 from tirscript.ir.visitor import free_vars
 
+from ..boxes import cell_box
 from ..buffers import check_scope, refuse_root, region_of
 from ..caching import Box, Cache, Spot, check_plain, init_before, scope_of, touched_box
 from ..control import escapes
 from ..errors import Refusal
 from ..legality import aliased_params
-from ..refs import BlockRV, StmtSRef, block_token
+from ..refs import BlockRV, StmtSRef
 from ..resolve import block_place
-from ..state import ScheduleState
+from ..state import ScheduleState, lifted
 from ..trace import InstructionKind
 from .cache_write import InitBefore, LeavesBlock
 
@@ -107,7 +108,8 @@ def check(state: ScheduleState, block: Any, read_buffer_index: Any, storage_scop
     assert level is not None
     while type(level.node) is SeqStmt and level.parent is not None:
         level = level.parent
-    return Plan(place, Spot(scope, level, 0), buffer, touched_box(level, [place.node], buffer), storage)
+    box = cell_box(level, place, buffer) or touched_box(level, [place.node], buffer)
+    return Plan(place, Spot(scope, level, 0), buffer, box, storage)
 
 
 def check_serial(scope: StmtSRef, place: StmtSRef, buffer: Buffer, threads: bool = False) -> None:
@@ -129,11 +131,17 @@ def rewrite(state: ScheduleState, plan: Plan) -> list[BlockRV]:
     back, second = cache.nest(fill=False)
     r: BlockRealize = plan.place.node
     used = BlockRealize(r.iter_values, r.predicate, cache.used_by(plan.place, reads_only=False), r.span)
-    state.replace(plan.place, SeqStmt((into, used, back)))
-    scope = home.index[block_token(spot.scope.node.block.label)]
-    s: BlockRealize = scope.node
-    block = s.block.replace(alloc_buffers=(*s.block.alloc_buffers, cache.new))
-    state.replace(scope, BlockRealize(s.iter_values, s.predicate, block, s.span))
+    place = plan.place
+    items: tuple[Stmt, ...] = (into, used, back)
+    if place.parent is not None and type(place.parent.node) is SeqStmt:
+        seq = place.parent.node.seq
+        items = (*seq[: place.seq_index], *items, *seq[place.seq_index + 1 :])
+        place = place.parent
+    s: BlockRealize = spot.scope.node
+    block = s.block.replace(
+        body=lifted(spot.scope, place, SeqStmt(items)), alloc_buffers=(*s.block.alloc_buffers, cache.new)
+    )
+    state.replace(spot.scope, BlockRealize(s.iter_values, s.predicate, block, s.span), ())
     return [BlockRV(first, home.name), BlockRV(second, home.name)]
 
 

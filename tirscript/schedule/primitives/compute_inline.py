@@ -29,7 +29,7 @@ Source: TVM's ``compute_inline``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tirscript.analysis.access import Access, accesses_of, conjuncts, uses_declared
@@ -45,6 +45,7 @@ from tirscript.ir.expr import (
     Cast,
     Expr,
     IntImm,
+    IterVar,
     Let,
     Var,
     const_int,
@@ -55,15 +56,15 @@ from tirscript.ir.visitor import free_vars, substitute
 
 from ..buffers import allocation_of, refuse_root
 from ..errors import Refusal, describe
-from ..footprint import touched
+from ..footprint import cells, touched
 from ..inlining import Inverse, inverse_of
 from ..legality import aliased_params, outside_ranges
 from ..motion import meeting
 from ..moves import paths, surely_before, with_regions, without
 from ..prove import same
-from ..refs import StmtSRef, block_token
+from ..refs import StmtSRef
 from ..resolve import block_place
-from ..state import ScheduleState
+from ..state import ScheduleState, lifted
 from ..trace import InstructionKind
 
 
@@ -171,8 +172,10 @@ def check(state: ScheduleState, block: Any) -> Plan:
         slots, constants = [], {}
     _check_guards(place, realize)
     users = _users(home, buffer)
-    found = [a for s in users for a in accesses_of(s) if a.buffer.data is buffer.data]
-    _check_uses(place, users, store, found)
+    found: list[Access] | None = None
+    if not all(_only_reads(s, store) for s in users):
+        found = _uses_of(users, buffer)
+        _check_uses(place, users, store, found)
     top, rest = without(place)
     if rest is None:
         raise OnlyBlock(
@@ -180,7 +183,7 @@ def check(state: ScheduleState, block: Any) -> Plan:
         )
     plan = Plan(place, home, buffer, store.value, slots, inverse)
     if state.enable_check:
-        _check_order(plan, store, found)
+        _check_order(plan, store, lambda: _uses_of(users, buffer) if found is None else found)
     value = store.value if store.value.dtype == buffer.dtype else Cast(buffer.dtype, store.value)
     if constants:
         value = substitute(value, constants)
@@ -329,6 +332,26 @@ def _users(home: StmtSRef, buffer: Buffer) -> list[Any]:
     return out
 
 
+def _uses_of(users: list[Any], buffer: Buffer) -> list[Access]:
+    return [a for s in users for a in accesses_of(s) if a.buffer.data is buffer.data]
+
+
+def _only_reads(s: Any, store: BufferStore) -> bool:
+    """Whether a statement, but for the store, surely only reads single elements of the buffer."""
+    seen = cells(s)
+    if seen is None:
+        return False
+    buffer = store.buffer
+    for n in seen:
+        if n.buffer.data is buffer.data and n is not store:
+            if type(n) is not BufferLoad or n.buffer is not buffer or n.predicate is not None:
+                return False
+            for i in n.indices:
+                if "x" in i.dtype:
+                    return False
+    return True
+
+
 def _check_uses(place: StmtSRef, users: list[Any], store: BufferStore, found: list[Access]) -> None:
     realize = place.node
     for a in found:
@@ -368,11 +391,14 @@ def _check_uses(place: StmtSRef, users: list[Any], store: BufferStore, found: li
             )
 
 
-def _check_order(plan: Plan, store: BufferStore, found: list[Access]) -> None:
+def _check_order(plan: Plan, store: BufferStore, uses: Callable[[], list[Access]]) -> None:
     """Whoever writes what the value reads does so before the block, or after all that read its buffer; or
     writes none of the elements that are read."""
     place, home = plan.place, plan.home
-    readers = [a for a in found if a.stmt is not store]
+
+    def readers() -> list[Access]:
+        return [a for a in uses() if a.stmt is not store]
+
     reads: dict[Var, Buffer] = {n.buffer.data: n.buffer for n in walk(store.value) if type(n) is BufferLoad}
     if not reads:
         return
@@ -393,7 +419,7 @@ def _check_order(plan: Plan, store: BufferStore, found: list[Access]) -> None:
             scope = allocation_of(place, buffer)
         except Refusal:
             scope = place
-        if scope is not place and id(scope) in inside and not _all_inside(scope, readers):
+        if scope is not place and id(scope) in inside and not _all_inside(scope, readers()):
             scope = place
         if scope is place:
             what = f"its value reads {buffer.name}, which exists only inside a block around it"
@@ -417,7 +443,7 @@ def _check_writers(
     scope: StmtSRef,
     buffers: set[Buffer],
     plan: Plan,
-    readers: list[Access],
+    uses: Callable[[], list[Access]],
 ) -> None:
     """Every write to the buffers inside the block ``scope`` leaves the values that are read as they were."""
     memory = {b.data for b in buffers}
@@ -427,11 +453,13 @@ def _check_writers(
         if n < mine or memory.isdisjoint(touched(part)[1]):
             continue  # what stands before has run for good
         where: dict[int, Any] | None = None
+        readers: list[Access] = []
         for a in accesses_of(part):
             if not a.is_write or a.buffer.data not in memory:
                 continue
             if where is None:
                 where = paths(scope.node.block.body)
+                readers = uses()
             here, theirs = where.get(id(place.node)), where.get(id(a.stmt))
             if here is None or theirs is None:
                 fine = False
@@ -477,14 +505,15 @@ def _never_meets(plan: Plan, write: Access, readers: list[Access]) -> bool:
     return meeting(mine, [write], (None,), [], (aliased, outside_ranges(root), ())) is None
 
 
+def _constant(iv: IterVar) -> bool:
+    dom = iv.dom
+    return dom is None or (type(dom.min) is IntImm and type(dom.extent) is IntImm)
+
+
 def rewrite(state: ScheduleState, plan: Plan) -> None:
     """Take the block out, then put the value in the place of each load."""
-    token = block_token(plan.home.node.block.label)
-    where = plan.place.home
     top, rest = without(plan.place)
     assert rest is not None
-    state.replace(top, rest)
-    place = where.index[token]
     buffer = plan.buffer
 
     def inline(n: Any) -> Any:
@@ -494,17 +523,26 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
         if t is BufferLoad and n.buffer is buffer:
             values = plan.values([inline(i) for i in n.indices])
             return substitute(plan.value, values) if values else plan.value
-        new = n.map_children(inline)
+        if t is Var or t is IntImm:
+            return n
         if t is Block and any(r.buffer is buffer for r in n.reads):
-            new = with_regions(new)
-        return new
+            if n.match_buffers:
+                return with_regions(n.map_children(inline))
+            axes = tuple([iv if _constant(iv) else inline(iv) for iv in n.iter_vars])
+            init = None if n.init is None else inline(n.init)
+            return with_regions(n.replace(iter_vars=axes, body=inline(n.body), init=init))
+        return n.map_children(inline)
 
-    s: BlockRealize = place.node
-    block = s.block.replace(alloc_buffers=tuple([b for b in s.block.alloc_buffers if b is not buffer]))
-    block = block.replace(body=inline(block.body), init=None if block.init is None else inline(block.init))
+    s: BlockRealize = plan.home.node
+    block = s.block
+    body = lifted(plan.home, top, rest)
+    block = block.replace(
+        body=inline(body), init=None if block.init is None else inline(block.init),
+        alloc_buffers=tuple([b for b in block.alloc_buffers if b is not buffer]),
+    )  # fmt: skip
     if block.reads and any(r.buffer is buffer for r in block.reads):
         block = with_regions(block)
-    state.replace(place, BlockRealize(s.iter_values, s.predicate, block, s.span))
+    state.replace(plan.home, BlockRealize(s.iter_values, s.predicate, block, s.span))
 
 
 KIND = InstructionKind("ComputeInline", "compute_inline", ("block",), check, rewrite)
