@@ -1,0 +1,313 @@
+"""Costs: against hand values, and against what an interpreter does, counted one by one."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tirscript as ts
+from tests.schedule.strategies import programs as block_programs
+from tirscript.analysis.cost import FunctionCost, allocated_bytes, cost_of
+from tirscript.analysis.counts import AT_MOST, Count
+from tirscript.ir import Block, For
+
+from .counted import Tally, counted
+
+MATMUL = """
+@T.prim_func
+def mm(A: T.Buffer((12, 10)), B: T.Buffer((10, 14)), C: T.Buffer((12, 14))):
+    for i, j, k in T.grid(12, 14, 10):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] += A[vi, vk] * B[vk, vj]
+"""
+
+
+def parse(text: str) -> ts.PrimFunc:
+    f = ts.parse(text)
+    assert isinstance(f, ts.PrimFunc)
+    return f
+
+
+def function(body: str, head: str = 'A: T.Buffer((18,), "float32"), C: T.Buffer((18, 20), "float32")') -> ts.PrimFunc:
+    lines = "\n".join(f"    {line}" for line in body.strip("\n").split("\n"))
+    return parse(f"@T.prim_func\ndef f({head}):\n{lines}\n")
+
+
+def agrees(found: Count, true: int, sizes: dict[str, int], what: str) -> None:
+    value = found.value(sizes)
+    if found.bound == 0:
+        assert value == true, (what, found, true)
+    elif found.bound == AT_MOST:
+        assert value >= true, (what, found, true)
+
+
+def check(f: ts.PrimFunc, sizes: dict[str, int] | None = None, *, exact: bool = True) -> FunctionCost:
+    """Hold the cost of a function, and of each loop and block, against the counted one."""
+    cost = cost_of(f)
+    true = counted(f, sizes)
+    given = sizes or {}
+    for name in ("flops", "loads", "stores", "footprint"):
+        found = getattr(cost, name)
+        agrees(found, getattr(true["all"], name), given, name)
+        assert found.bound == 0 or not exact, (name, found)
+    for part in cost:
+        tally = true.get(part.node, Tally())
+        agrees(part.runs, tally.runs, given, f"runs of {part.name}")
+        if any(isinstance(p.node, Block) and p.node.init is not None for p in cost):
+            continue  # where the interpreter runs an init is its own affair
+        for name in ("flops", "loads", "stores", "footprint"):
+            agrees(getattr(part, name), getattr(tally, name), given, f"{name} of {part.name}")
+    return cost
+
+
+# ---- by hand
+
+
+def test_a_matmul_does_two_operations_for_each_point() -> None:
+    cost = check(parse(MATMUL))
+    m, n, k = 12, 14, 10
+    assert cost.flops == 2 * m * n * k
+    assert cost.loads == 3 * 4 * m * n * k and cost.stores == 4 * m * n * (k + 1)
+    assert cost.footprint == 4 * (m * k + k * n + m * n)
+    assert cost["j"].footprint == 4 * (k + k * n + n)
+    assert cost["k"].footprint == 4 * (k + k + 1)
+    assert [p.runs.const for p in cost] == [1, 1, m, m * n, m * n * k]
+    assert cost.traffic == 4 * (m * k + k * n + 2 * m * n)
+    assert cost["k"].intensity() == 2 * k / (4 * (2 * k + 1))
+
+
+def test_sizes_that_are_open_give_formulas() -> None:
+    f = parse("""
+@T.prim_func
+def mm(a: T.handle, b: T.handle, c: T.handle):
+    m, n, k = T.int32(), T.int32(), T.int64()
+    A = T.match_buffer(a, (m, k)); B = T.match_buffer(b, (k, n)); C = T.match_buffer(c, (m, n))
+    for i, j, l in T.grid(m, n, k):
+        with T.block("C"):
+            vi, vj, vk = T.axis.remap("SSR", [i, j, l])
+            with T.init():
+                C[vi, vj] = T.float32(0)
+            C[vi, vj] += A[vi, vk] * B[vk, vj]
+""")
+    cost = check(f, {"m": 3, "n": 5, "k": 4})
+    assert str(cost.flops) == "2*k*m*n"
+    assert cost.flops.value(m=3, n=5, k=4) == 120
+    assert str(cost.footprint) == "4*k*m + 4*k*n + 4*m*n"
+    assert str(cost["j"].footprint) == "4*k*n + 4*k + 4*n"
+    with pytest.raises(ts.TirscriptError, match="the size `n` is not given"):
+        cost.flops.value(m=3, k=4)
+    with pytest.raises(ts.TirscriptError, match="depends on sizes"):
+        int(cost.flops)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size"),
+    [("float64", 8), ("float32", 4), ("float16", 2), ("int8", 1), ("bool", 1), ("int4", 1), ("float32x4", 16)],
+)
+def test_bytes_follow_the_dtype(dtype: str, size: int) -> None:
+    f = function(
+        "for i in range(18):\n    B[i] = A[i]", f'A: T.Buffer((18,), "{dtype}"), B: T.Buffer((18,), "{dtype}")'
+    )
+    cost = check(f) if dtype != "float32x4" else cost_of(f)
+    assert cost.loads == cost.stores == 18 * size and cost.footprint == 36 * size
+
+
+# ---- against the interpreter
+
+BODIES = {
+    "triangle": "for i in range(18):\n    for j in range(i):\n        C[i, j] = A[i] + A[j]",
+    "upper triangle": "for i in range(18):\n    for j in range(i, 20):\n        C[i, j] = A[i] * T.float32(2)",
+    "empty for the first rows": "for i in range(18):\n    for j in range(i - 3):\n        C[i, j] = A[j] + A[i]",
+    "steps": "for i in range(1, 18, 4):\n    C[i, i] = A[i] + A[i - 1]",
+    "diagonal": "for i in range(18):\n    C[i, i] = A[i]",
+    "guard": "for i, j in T.grid(18, 20):\n    if i + j < 18:\n        C[i, j] = A[i + j] * A[i]",
+    "two guards": "for i, j in T.grid(18, 20):\n    if i < j and j % 3 == 1:\n        C[i, j] = A[i] + A[i]",
+    "else": "for i in range(18):\n    if i < 5:\n        C[i, 0] = A[i]\n    else:\n"
+    "        C[i, 1] = A[i] * A[i] + A[i]",
+    "if_then_else": "for i in range(18):\n"
+    "    C[i, 0] = T.if_then_else(1 <= i and i < 17, A[i - 1] + A[i + 1], A[i])",
+    "short circuit": "for i in range(18):\n    C[i, 0] = T.Select(i > 3 and A[i] > T.float32(0), A[i], A[0])",
+    "convolution": "for i, k in T.grid(16, 3):\n    C[i, 0] = C[i, 0] + A[i + k] * A[k]",
+    "dilated": "for i, k in T.grid(4, 3):\n    C[i, 0] = C[i, 0] + A[i + k * 5]",
+    "strided": "for i, k in T.grid(4, 2):\n    C[i, 0] = A[i * 4 + k]",
+    "digits": "for i_0, i_1 in T.grid(5, 4):\n    if i_0 * 4 + i_1 < 18:\n        C[i_0 * 4 + i_1, 2] = A[i_0 * 4 + i_1]",
+    "fused": "for x in range(360):\n    C[x // 20, x % 20] = A[x // 20]",
+    "reversed": "for i in range(18):\n    C[17 - i, 3] = A[17 - i] - A[i]",
+    "shifted union": "for i in range(1, 17):\n    C[i, 0] = A[i - 1] + A[i] + A[i + 1]",
+    "mathematics": "for i in range(18):\n    C[i, 0] = T.exp(A[i]) + T.sqrt(A[i] * A[i]) - T.fabs(A[i])",
+    "lets": "for i in range(18):\n    j = i * 2 % 18\n    x = A[j] * A[i]\n    C[j, 0] = x * x",
+    "vectors": "for i in range(3):\n    C[i, 0:16] = A[0:16] * T.Broadcast(A[i], 16) + T.Broadcast(T.float32(1), 16)",
+    "strided vector": "for i in range(3):\n    C[i, 0:16:2] = A[i * 2:i * 2 + 8]",
+    "constant": "C[3, 4] = A[0] + T.float32(1)",
+    "empty": "for i in range(0):\n    C[i, 0] = A[i] + A[i]",
+    "index arithmetic": "for i in range(18):\n    C[(i * 7 + 3) % 18, i // 2] = T.Cast('float32', i * 3)",
+    "block": """
+for i_0, i_1 in T.grid(5, 4):
+    with T.block("b"):
+        vi = T.axis.spatial(18, i_0 * 4 + i_1)
+        T.where(i_0 * 4 + i_1 < 18)
+        C[vi, 0] = A[vi] * A[vi]""",
+    "axis smaller than its loop": """
+for i in range(20):
+    with T.block("b"):
+        vi = T.axis.spatial(18, i)
+        C[vi, 0] = A[vi] * A[vi]""",
+    "nested blocks": """
+for i_0 in range(6):
+    with T.block("o"):
+        vo = T.axis.spatial(6, i_0)
+        for i_1 in range(3):
+            with T.block("b"):
+                vi = T.axis.spatial(3, i_1)
+                C[vo * 3 + vi, 0] = A[vo * 3 + vi] * A[vo]""",
+    "threads": """
+for b in T.thread_binding(6, "blockIdx.x"):
+    for t in T.thread_binding(3, "threadIdx.x"):
+        C[b * 3 + t, 0] = A[b * 3 + t] + A[b]""",
+    "scratch": """
+B = T.alloc_buffer((18,), "float32")
+for i in range(18):
+    B[i] = A[i] * T.float32(3)
+for i in range(18):
+    C[i, 0] = B[i] + T.float32(1)""",
+}
+
+
+@pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
+@pytest.mark.parametrize("name", BODIES)
+def test_costs_are_those_that_an_interpreter_counts(name: str) -> None:
+    check(function(BODIES[name]))
+
+
+REDUCTIONS = {
+    "sum": ("i, k in T.grid(18, 20)", "vi, vk = T.axis.remap('SR', [i, k])"),
+    "reduction outside": ("k, i in T.grid(20, 18)", "vi, vk = T.axis.remap('SR', [i, k])"),
+    "split reduction": ("i, k_0, k_1 in T.grid(18, 4, 5)",
+                        "vi = T.axis.spatial(18, i)\n        vk = T.axis.reduce(20, k_0 * 5 + k_1)"),
+    "guarded reduction": ("i, k_0, k_1 in T.grid(18, 3, 8)",
+                          "vi = T.axis.spatial(18, i)\n        vk = T.axis.reduce(20, k_0 * 8 + k_1)\n"
+                          "        T.where(k_0 * 8 + k_1 < 20)"),
+    "guarded rows": ("i_0, k, i_1 in T.grid(3, 20, 7)",
+                     "vi = T.axis.spatial(18, i_0 * 7 + i_1)\n        vk = T.axis.reduce(20, k)\n"
+                     "        T.where(i_0 * 7 + i_1 < 18)"),
+    "fused": ("x in range(360)",
+              "vi = T.axis.spatial(18, x // 20)\n        vk = T.axis.reduce(20, x % 20)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_the_init_of_a_reduction_counts_once_an_instance(name: str) -> None:
+    loops, axes = REDUCTIONS[name]
+    f = parse(f"""
+@T.prim_func
+def f(C: T.Buffer((18, 20)), S: T.Buffer((18,))):
+    for {loops}:
+      with T.block("S"):
+        {axes}
+        with T.init():
+            S[vi] = T.float32(1) + T.float32(2) * C[vi, 0]
+        S[vi] = S[vi] + C[vi, vk]
+""")
+    cost = check(f)
+    assert cost.flops == 18 * 20 + 2 * 18
+
+
+def test_what_data_decides_is_a_bound() -> None:
+    body = "for i in range(18):\n    if A[i] > T.float32(0):\n        C[i, 0] = A[i] + A[i]\n    else:\n        C[i, 0] = A[i]"
+    cost = check(function(body), exact=False)
+    assert str(cost.flops) == "<= 18" and str(cost.stores) == "<= 72"
+    gathered = function("for i in range(18):\n    C[i, 0] = A[B[i]]", 'A: T.Buffer((90,)), B: T.Buffer((18,), "int32"), C: T.Buffer((18, 1))')  # fmt: skip
+    cost = cost_of(gathered)
+    assert cost.loads == 18 * 8 and cost.stores == 72
+    # At most one element of A an iteration.
+    assert str(cost.footprint) == f"<= {18 * 4 * 3}"
+    stopped = function("for i in range(18):\n    if A[i] > T.float32(0):\n        break\n    C[i, 0] = A[i] + A[i]")
+    assert str(check(stopped, exact=False).flops) == "<= 18"
+    looped = cost_of(function("while A[0] > T.float32(0):\n    A[0] = A[0] - T.float32(1)"))
+    assert str(looped.flops) == "~ 1"
+    foreign = cost_of(function('T.evaluate(T.call_extern("int32", "foo", A.data))'))
+    assert str(foreign.flops) == ">= 0"
+
+
+SYMBOLIC = {
+    "split": ("for i_0, i_1 in T.grid((n + 3) // 4, 4):\n    if i_0 * 4 + i_1 < n:\n"
+              "        A[i_0 * 4 + i_1] = A[i_0 * 4 + i_1] * T.float32(2)", "n"),
+    "triangle": ("for i in range(n):\n    for j in range(i + 1):\n        A[i] = A[i] + A[j]", "(n**2 + n)/2"),
+    "window": ("for i, k in T.grid(n - 2, 3):\n    A[i + k] = A[i] * A[i + k]", "3*max(n - 2, 0)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYMBOLIC)
+@pytest.mark.parametrize("n", [3, 8, 9])
+def test_formulas_hold_for_every_size(name: str, n: int) -> None:
+    body, flops = SYMBOLIC[name]
+    lines = body.replace("\n", "\n    ")
+    f = parse(f"@T.prim_func\ndef f(a: T.handle):\n    n = T.int32()\n    A = T.match_buffer(a, (n,))\n    {lines}\n")
+    cost = check(f, {"n": n}, exact=False)
+    assert str(cost.flops) == flops
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_random_programs(data: Any) -> None:
+    text = data.draw(block_programs())
+    f = ts.script.parse(text, check_well_formed=False) if "check" in text else parse(text)
+    check(f, exact=False)
+
+
+# ---- the object
+
+
+def test_costs_are_found_by_loop_by_block_and_by_name() -> None:
+    f = parse(MATMUL)
+    sch = ts.Schedule(f)
+    i, j, k = sch.get_loops("C")
+    cost = cost_of(sch.mod)
+    assert cost[i].name == "i" and cost[sch.get_block("C")].what == "block"
+    assert cost[sch.get(j)] is cost["j"]
+    assert isinstance(cost["k"].node, For)
+    with pytest.raises(ts.TirscriptError, match="has no loop or block 'kk'"):
+        cost["kk"]
+    assert cost_of(sch.mod) is cost  # computed once
+
+
+def test_a_module_says_which_function() -> None:
+    f, g = parse(MATMUL), function(BODIES["diagonal"])
+    mod = ts.IRModule({"mm": f, "f": g})
+    assert cost_of(mod, "f").stores == 72
+    with pytest.raises(ts.TirscriptError, match="say which function"):
+        cost_of(mod)
+
+
+def test_allocated_bytes_by_scope() -> None:
+    f = parse("""
+@T.prim_func
+def f(A: T.Buffer((16,))):
+    X = T.alloc_buffer((16, 3), "float16", scope="shared")
+    Y = T.alloc_buffer((16, 3), "int4", scope="shared")
+    Z = T.alloc_buffer((5,), "float64")
+    A[0] = T.float32(1)
+""")
+    assert {s: n.const for s, n in allocated_bytes(f).items()} == {"shared": 144, "global": 40}
+
+
+def test_costs_of_a_scheduled_matmul_take_milliseconds() -> None:
+    """Less than it takes to build the function."""
+    sch = ts.Schedule(parse(MATMUL.replace("12", "128").replace("14", "128").replace("10", "128")))
+    i, j, k = sch.get_loops("C")
+    i_0, i_1 = sch.split(i, [None, 30])
+    j_0, j_1 = sch.split(j, [None, 16])
+    sch.reorder(i_0, j_0, k, i_1, j_1)
+    sch.decompose_reduction("C", k)
+    start = time.process_time()
+    cost_of(sch.mod).flops  # noqa: B018
+    middle = time.process_time()
+    ts.build(sch.mod)
+    assert middle - start < time.process_time() - middle
