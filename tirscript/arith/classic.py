@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tirscript.ir.expr import Expr, Var
 
@@ -78,6 +79,20 @@ class ClassicNames(Facts):
         Source: TVM's ``Analyzer.canonical_simplify``.
         """
         return self.simplify(expr)
+
+    def int_set(self, expr: Expr, dom_map: Mapping[Var, Any] | None = None) -> Any:
+        """The values of an integer where variables lie in the intervals of ``dom_map``.
+
+        >>> from tirscript.arith import Analyzer, IntervalSet
+        >>> i = Var("i")
+        >>> Analyzer().int_set(i * 2 + 1, {i: IntervalSet(0, 7)})
+        IntervalSet[1, 15]
+
+        Source: TVM's ``Analyzer.int_set``.
+        """
+        from .int_set import interval
+
+        return interval(expr, dom_map or {}, self)  # type: ignore[arg-type]
 
     def update(self, var: Var, info: ConstIntBound | ModularSet, override: bool = False) -> None:
         """Say that a variable lies within the bounds, or is of that residue.  What is known already must not

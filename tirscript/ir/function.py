@@ -52,6 +52,10 @@ class PrimFunc(Node):
         """The function without the attribute ``key``."""
         return self.replace(attrs={k: v for k, v in self.attrs.items() if k != key})
 
+    def with_body(self, new_body: Stmt, span: Any = None) -> PrimFunc:
+        """The function with another body."""
+        return self.replace(body=new_body)
+
     def specialize(self, values: Mapping[Any, Any]) -> PrimFunc:
         """The function with parameters replaced by constants, or by buffers of known shape.
 

@@ -198,13 +198,13 @@ class PassContext:
         self.instruments = list(instruments or ())
         self.config = _checked(config)
         self.left_out = self._left_out()
-        self._token: list[contextvars.Token[PassContext]] = []
+        self._token: list[contextvars.Token[PassContext | None]] = []
 
     def _left_out(self) -> frozenset[str]:
         """Our passes that do not run."""
         own = {name: canonical_pass(name) for name in self.disabled_pass}
-        for name in self.required_pass:
-            canonical_pass(name)
+        for required in self.required_pass:
+            canonical_pass(required)
         for said, name in own.items():
             if name is not None and name not in MAY_BE_LEFT_OUT:
                 raise PassContextError(
@@ -299,13 +299,15 @@ def _checked(config: Any) -> dict[str, Any]:
     return out
 
 
-def _value(name: str, option: _Option, value: Any) -> Any:
-    if value is None:
+def _value(name: str, option: _Option, given: Any) -> Any:
+    if given is None:
         return None
+    value: Any = given
     if option.type is bool and isinstance(value, int):
         return bool(value)
-    wanted = (list, tuple) if option.type is list else Mapping if option.type is dict else option.type
-    if not isinstance(value, wanted):
+    wanted: Any = (list, tuple) if option.type is list else Mapping if option.type is dict else option.type
+    fits: bool = isinstance(value, wanted)
+    if not fits:
         raise PassContextError(f"the option `{name}` is a {option.type.__name__}, not {value!r}")
     if option.type is list:
         return _added_passes(name, value)
