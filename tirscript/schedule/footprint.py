@@ -25,7 +25,7 @@ def touched(s: Any) -> tuple[Memory, Memory]:
                 found = _with_loads(touched(s.body), (s.min, s.extent))
             else:
                 seen = _plainly(s.block)
-                memo["cells"] = seen
+                memo["plain_accesses"] = seen
                 if seen is not None:
                     found = (
                         frozenset([n.buffer.data for n in seen if type(n) is BufferLoad]),
@@ -106,9 +106,9 @@ def cells(s: Any) -> list[Any] | None:
                 if type(v) is not Var and type(v) is not IntImm:
                     return None
             memo = memo_of(s.block)
-            found: tuple[Any, ...] | None = memo.get("cells", ())
+            found: tuple[Any, ...] | None = memo.get("plain_accesses", ())
             if found == ():
-                found = memo["cells"] = _plainly(s.block)
+                found = memo["plain_accesses"] = _plainly(s.block)
             if found is None:
                 return None
             out += found
