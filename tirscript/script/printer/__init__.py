@@ -97,7 +97,7 @@ def render(
     """
     p = _printer(Recorder, dialect, sugar)
     assert isinstance(p, Recorder)
-    p.only = only
+    p.record_only(only)
     _print(p, obj, None)
     lines, starts = lay_out(p.out, None)
     shown = name or (

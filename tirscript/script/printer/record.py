@@ -11,6 +11,7 @@ from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from tirscript.diagnostics import Source, Span
+from tirscript.ir.expr import Expr
 
 from .core import ExprPrinter, Printer, StmtPrinter
 
@@ -56,6 +57,14 @@ class Recorder(Printer):
         self.lines = []
         self.marked: list[Any] = []
         self.only: Container[Any] | None = None  # the nodes to record; None: all
+
+    def record_only(self, nodes: Container[Any] | None) -> None:
+        """Record those nodes; None: all."""
+        self.only = nodes
+        if isinstance(nodes, (set, frozenset)) and isinstance(self.exprs, _Recording):
+            # Where no expression is wanted none is marked.
+            if not any(isinstance(n, Expr) for n in nodes):
+                self.exprs = self.exprs.table
 
     def mark(self, node: Any, text: str) -> str:
         if self.only is not None and node not in self.only:
