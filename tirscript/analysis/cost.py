@@ -202,7 +202,9 @@ def cost_of(program: PrimFunc | IRModule, name: str | None = None) -> FunctionCo
     """
     if isinstance(program, IRModule):
         functions = dict(program.items())
-        chosen = functions.get(name or "") or (next(iter(functions.values())) if len(functions) == 1 else None)
+        chosen = functions.get(name or "") or (
+            next(iter(functions.values())) if len(functions) == 1 else None
+        )
         if chosen is None and name is None:
             chosen = functions.get("main")
         if chosen is None:
@@ -308,7 +310,8 @@ class _Walker:
     # ---- statements
 
     def visit(self, s: Any, d: Domain) -> Work:
-        return _VISIT[type(s)](self, s, d)
+        work: Work = _VISIT[type(s)](self, s, d)
+        return work
 
     def _seq(self, s: SeqStmt, d: Domain) -> Work:
         work = Work()
@@ -447,7 +450,11 @@ class _Walker:
         rest: set[Var] = set()
         for axis, value in zip(r.block.iter_vars, values, strict=True):
             (over if axis.kind == "reduce" else rest).update(free_vars(value) & mine)
-        both = [g for g in guards if not (loops := free_vars(g) & mine) or not (loops <= over and not loops & rest)]
+        both = [
+            g
+            for g in guards
+            if not (loops := free_vars(g) & mine) or not (loops <= over and not loops & rest)
+        ]
         where = (*spatial, *both)
         if not over:
             return self.visit(r.block.init, d.where(*where))

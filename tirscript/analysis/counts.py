@@ -239,9 +239,7 @@ def _value(atom: AtomKey, values: Mapping[Var, int]) -> int:
     try:
         return evaluate(atom_expr(atom), values)
     except CannotEvaluate:
-        raise TirscriptError(
-            f"{_name(atom)} has no value for these sizes", code="no-value"
-        ) from None
+        raise TirscriptError(f"{_name(atom)} has no value for these sizes", code="no-value") from None
 
 
 def _product(m: Monomial) -> list[str]:

@@ -47,6 +47,7 @@ from tirscript.ir.stmt import (
     Allocate,
     AllocateConst,
     AssertStmt,
+    AttrStmt,
     Block,
     BlockRealize,
     BufferRealize,
@@ -131,9 +132,9 @@ class _Estimate:
         if t is IfThenElse:
             other = 0.0 if n.else_case is None else self.of(n.else_case)
             return max(self.of(n.then_case), other)
-        if t is LetStmt or t is Let:
+        if t is LetStmt or t is Let or t is AttrStmt:
             return self.of(n.value) + self.of(n.body)
-        if t in _NOTHING or isinstance(n, Expr) and not n.children():
+        if t in _NOTHING or (isinstance(n, Expr) and not n.children()):
             return 0
         if t is BufferLoad:
             return 0

@@ -214,9 +214,7 @@ def _moves(rest: Linear, domain: Domain) -> bool:
     return rest.mentions({x.var for x in domain.loops})
 
 
-def _ends(
-    domain: Domain, moving: frozenset[Var], cx: Any
-) -> dict[frozenset[tuple[Var, int]], Linear]:
+def _ends(domain: Domain, moving: frozenset[Var], cx: Any) -> dict[frozenset[tuple[Var, int]], Linear]:
     """Conditions ``sum(k * loop) <= end`` on moving loops that do not always hold, by their sums.
 
     Loops that stand still stand where they allow most: it is the largest run that is asked for.
@@ -237,7 +235,9 @@ def _ends(
                 if k:
                     end = to_linear(x.min if k < 0 else x.min + x.extent - 1)
                     if end is not None:
-                        best = Linear({a: c for a, c in best.terms.items() if a is not v}, best.const).plus(end, k)
+                        best = Linear({a: c for a, c in best.terms.items() if a is not v}, best.const).plus(
+                            end, k
+                        )
             low = cx.const_int_bound(best.to_expr()).min_value
             if low >= 0:
                 continue

@@ -98,7 +98,7 @@ def values_of(e: Any, values: Mapping[Var, Array]) -> Array:
         return _chosen(e.condition, e.true_value, e.false_value, values)
     if t is Call:
         if e.op == "if_then_else":
-            return _chosen(*e.args, values)
+            return _chosen(e.args[0], e.args[1], e.args[2], values)
         if e.op == "likely":
             return values_of(e.args[0], values)
         if e.op in _BITS:
