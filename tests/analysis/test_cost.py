@@ -133,6 +133,7 @@ def test_bytes_follow_the_dtype(dtype: str, size: int) -> None:
 
 # ---- against the interpreter
 
+
 @pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
 @pytest.mark.parametrize("name", BODIES)
 def test_costs_are_those_that_an_interpreter_counts(name: str) -> None:
@@ -177,8 +178,7 @@ def test_what_data_decides_is_a_bound() -> None:
     cost = check(function(f"{then}\n    else:\n        C[i, 0] = A[i]"), exact=False)
     assert str(cost.flops) == "<= 18" and str(cost.stores) == "<= 72"
     gathered = function(
-        "for i in range(18):
-    C[i, 0] = A[B[i]]",
+        "for i in range(18):\n    C[i, 0] = A[B[i]]",
         'A: T.Buffer((90,)), B: T.Buffer((18,), "int32"), C: T.Buffer((18, 1))',
     )
     cost = cost_of(gathered)
