@@ -53,7 +53,12 @@ def meet(a: Interval, b: Interval) -> Interval:
 
 
 def within(a: Interval, low: int, high: int) -> bool:
-    return a[0] is not None and a[1] is not None and low <= a[0] and a[1] <= high
+    return a[0] is not None and a[1] is not None and low <= a[0] <= a[1] <= high
+
+
+def empty(a: Interval) -> bool:
+    """Whether there is no value: of the variable of a loop that does not run, and what is made of it."""
+    return a[0] is not None and a[1] is not None and a[0] > a[1]
 
 
 def add(a: Interval, b: Interval) -> Interval:
@@ -87,6 +92,8 @@ def multiply(a: Interval, b: Interval) -> Interval:
 
 def floordiv(a: Interval, b: Interval) -> Interval:
     """Of ``x // y``; nothing is known where ``y`` may be 0."""
+    if empty(b):
+        return OPEN
     if b[1] is not None and b[1] < 0:
         return floordiv(negate(a), negate(b))
     if b[0] is None or b[0] <= 0:
@@ -102,6 +109,8 @@ def floordiv(a: Interval, b: Interval) -> Interval:
 
 def floormod(a: Interval, b: Interval) -> Interval:
     """Of ``x % y``."""
+    if empty(b):
+        return OPEN
     if b[1] is not None and b[1] < 0:
         return negate(floormod(negate(a), negate(b)))
     if b[0] is None or b[0] <= 0:
@@ -119,6 +128,8 @@ def floormod(a: Interval, b: Interval) -> Interval:
 
 
 def truncdiv(a: Interval, b: Interval) -> Interval:
+    if empty(b):
+        return OPEN
     if b[1] is not None and b[1] < 0:
         return negate(truncdiv(a, negate(b)))
     if b[0] is None or b[0] <= 0:
@@ -132,6 +143,8 @@ def truncdiv(a: Interval, b: Interval) -> Interval:
 
 
 def truncmod(a: Interval, b: Interval) -> Interval:
+    if empty(b):
+        return OPEN
     if b[0] is not None and b[0] > 0:
         size = b[1]
     elif b[1] is not None and b[1] < 0:
