@@ -15,6 +15,7 @@ _WHERE = {
     "show": "tirscript.display:show",
     "to_python": "tirscript.codegen.python:to_python",
     "mimebundle": "tirscript.display:mimebundle",
+    "movie": "tirscript.display:movie",
     "tensor_intrins": "tirscript.tensor_intrin:register_all",
     "step_checker": "tirscript.testing.step_check:StepChecker",
     "specialize": "tirscript.script.specialize:specialize",

@@ -280,6 +280,14 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
         """
         return tree_of([(f.name, f.func) for f in self._state.functions.values()])
 
+    def movie(self, buffer: Any = None, cache: Any = "small", **options: Any) -> Any:
+        """A movie of how the program touches a buffer, with the misses of a simulated cache.
+
+        ``buffer`` is a name, several, or None for all parameters; ``cache`` is ``"small"``, ``"machine"`` or
+        a text such as ``"32K/8, 512K/8"``.  The options are those of ``tirscript.display.movie``.
+        """
+        return hooks.call("movie", self, buffer, cache, **options)
+
     def _no_step(self, wanted: str) -> NoReturn:
         count = len(self._steps)
         known = f"steps 1 to {count} were made, {self._done} are applied" if count else "no step was made"
