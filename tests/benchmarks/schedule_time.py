@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -346,7 +346,7 @@ def _refused(sch: Any, step: Callable[[], Any]) -> None:
 
 
 def compared(
-    makers: dict[str, Callable[[], Any]], steps: dict[str, Step], rounds: int, label: str
+    makers: Mapping[str, Callable[[], Any]], steps: Mapping[str, Step], rounds: int, label: str
 ) -> list[tuple[str, dict[str, float | str]]]:
     rows = []
     for name, (before, step) in steps.items():

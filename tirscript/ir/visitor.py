@@ -223,7 +223,18 @@ def substitute(root: N, variables: Mapping[Var, Expr], buffers: Mapping[Buffer, 
     return _substitute(root, variables, buffers or {}, skip=not buffers)
 
 
+def substituter(variables: Mapping[Var, Expr]) -> Callable[[Any], Any]:
+    """``substitute`` for several nodes in turn, which share what it finds out about buffers."""
+    return _substituter(variables, {}, skip=True)
+
+
 def _substitute(root: N, variables: Mapping[Var, Expr], buffers: Mapping[Buffer, Buffer], skip: bool) -> N:
+    return _substituter(variables, buffers, skip)(root)  # type: ignore[no-any-return]
+
+
+def _substituter(
+    variables: Mapping[Var, Expr], buffers: Mapping[Buffer, Buffer], skip: bool
+) -> Callable[[Any], Any]:
     keys = variables.keys()
     value = variables.get
     known: dict[Buffer, Buffer] = dict(buffers)
@@ -282,7 +293,7 @@ def _substitute(root: N, variables: Mapping[Var, Expr], buffers: Mapping[Buffer,
         rewrite = _FIELDS.get(t)
         return made if rewrite is None else rewrite(made, f, buffer)
 
-    return f(root)  # type: ignore[no-any-return]
+    return f
 
 
 def _map_buffer(b: Buffer, f: Callable[[Any], Any]) -> Buffer:

@@ -248,34 +248,65 @@ def using(root: Block, data: Var) -> Iterator[Node]:
         ]
 
 
+def with_changed(block: Block, buffer: Buffer, change: Callable[[Block], Block]) -> Block | None:
+    """The block that allocates a buffer with ``change`` made to each block inside that uses it, where all are
+    blocks in plain loops and use buffers by name alone; None where there is more to it."""
+    if block.init is not None or block.annotations:
+        return None
+    body = _changed(block.body, buffer.data, change, None)
+    return None if body is None else block.replace(body=body)
+
+
+def _changed(n: Any, data: Var, change: Callable[[Block], Block], other: Callable[[Any], Any] | None) -> Any:
+    """A statement with ``change`` made to the blocks that use a pointer; ``other`` is for what is no block in
+    plain loops, else None is the answer."""
+    t = type(n)
+    if t is SeqStmt:
+        parts = [_changed(c, data, change, other) for c in n.seq]
+        for a, b in zip(parts, n.seq, strict=True):
+            if a is None:
+                return None
+            if a is not b:
+                return SeqStmt(tuple(parts), n.span)
+        return n
+    if t is For:
+        if data not in free_vars(n):
+            return n
+        if n.step is None and not n.annotations and type(n.min) is IntImm and type(n.extent) is IntImm:
+            body = _changed(n.body, data, change, other)
+            if body is None:
+                return None
+            return For(n.loop_var, n.min, n.extent, n.kind, body, n.thread, span=n.span)
+    elif t is BlockRealize and n.predicate is TRUE and _bare(n.iter_values):
+        if data not in free_vars(n.block):
+            return n
+        if by_name(n.block):
+            return BlockRealize(n.iter_values, TRUE, change(n.block), n.span)
+    elif data not in free_vars(n):
+        return n
+    return None if other is None else other(n)
+
+
+def _bare(values: tuple[Any, ...]) -> bool:
+    """Whether values of axes are variables and constants."""
+    return all([type(v) is Var or type(v) is IntImm for v in values])  # noqa: C419
+
+
 def with_buffer(block: Block, old: Buffer, new: Buffer) -> Block:
     """The block that allocates ``old``, with ``new`` in its place; what does not use it is kept."""
-    data = old.data
 
-    def f(n: Any) -> Any:
-        t = type(n)
-        if t is SeqStmt:
-            return n.map_children(f)
-        if t is For:
-            if data not in free_vars(n):
-                return n
-            if n.step is None and not n.annotations and type(n.min) is IntImm and type(n.extent) is IntImm:
-                return For(n.loop_var, n.min, n.extent, n.kind, f(n.body), n.thread, span=n.span)
-        elif t is BlockRealize and n.predicate is TRUE and by_name(n.block):
-            for v in n.iter_values:
-                if type(v) is not Var and type(v) is not IntImm:
-                    break
-            else:
-                if data not in free_vars(n.block):
-                    return n
-                return BlockRealize(n.iter_values, TRUE, renamed(n.block, old, new), n.span)
-        return substitute(n, {data: new.data}, {old: new}) if data in free_vars(n) else n
+    def change(b: Block) -> Block:
+        return renamed(b, old, new)
+
+    def other(n: Any) -> Any:
+        return substitute(n, {old.data: new.data}, {old: new})
 
     out = block.replace(
-        body=f(block.body), alloc_buffers=tuple([new if b is old else b for b in block.alloc_buffers])
+        body=_changed(block.body, old.data, change, other),
+        alloc_buffers=tuple([new if b is old else b for b in block.alloc_buffers]),
     )
     if block.init is not None:
-        out = out.replace(init=f(block.init))
+        out = out.replace(init=_changed(block.init, old.data, change, other))
     return _noted(out, old, new) if block.annotations else out
 
 
@@ -287,5 +318,5 @@ def _noted(block: Block, old: Buffer, new: Buffer) -> Block:
 
 __all__ = [
     "allocation_of", "buffer_of", "check_scope", "exchange", "in_scope", "other_views", "refuse_root",
-    "region_of",
+    "region_of", "with_buffer", "with_changed",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tirscript.ir.expr import TRUE, CommReducer, Expr, IterVar, Let, Var
+from tirscript.ir.expr import TRUE, CommReducer, Expr, IntImm, IterVar, Let, Var
 from tirscript.ir.node import memo_of
 from tirscript.ir.stmt import (
     NONE,
@@ -17,7 +17,7 @@ from tirscript.ir.stmt import (
     SeqStmt,
     Stmt,
 )
-from tirscript.ir.visitor import free_vars, substitute, walk
+from tirscript.ir.visitor import free_vars, substituter, walk
 
 from .names import free_name
 from .rewriting import put
@@ -48,17 +48,22 @@ def copied(root: Any, values: dict[Var, Expr], part: str, blocks: set[str]) -> A
     axes: dict[Var, Expr] = {}
     ivs = []
     for iv in b.iter_vars:
-        if iv.dom is None or not free_vars(iv.dom).isdisjoint(values):
+        dom = iv.dom
+        if dom is None or (
+            (type(dom.min) is not IntImm or type(dom.extent) is not IntImm)
+            and not free_vars(dom).isdisjoint(values)
+        ):
             return None
         v = iv.var
         axes[v] = fresh = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
         ivs.append(IterVar(fresh, iv.dom, iv.kind, iv.thread_tag, iv.span))
     if not free_vars(b).isdisjoint(values):
         return None
+    put_axes = substituter(axes)
     block = Block(
         BlockLabel(free_name(f"{b.name}_{part}", blocks)), tuple(ivs),
-        tuple([substitute(r, axes) for r in b.reads]), tuple([substitute(r, axes) for r in b.writes]),
-        substitute(b.body, axes), None if b.init is None else substitute(b.init, axes), span=b.span,
+        tuple([put_axes(r) for r in b.reads]), tuple([put_axes(r) for r in b.writes]),
+        put_axes(b.body), None if b.init is None else put_axes(b.init), span=b.span,
     )  # fmt: skip
     return BlockRealize(
         tuple([put(e, values) for e in root.iter_values]), put(root.predicate, values), block, root.span

@@ -47,6 +47,7 @@ from tirscript.ir.expr import (
     Var,
     const_int,
 )
+from tirscript.ir.node import memo_of
 from tirscript.ir.ops import ceildiv
 from tirscript.ir.stmt import (
     NONE,
@@ -69,6 +70,7 @@ from ..errors import BadArgument, BadValue, Refusal
 from ..legality import outside_ranges
 from ..moves import with_regions
 from ..names import free_name, names_around, names_inside
+from ..outer_reduction import init_inside
 from ..prove import bind_around, same
 from ..refs import LoopRV, StmtSRef
 from ..resolve import integer, loop_place
@@ -213,6 +215,12 @@ def _reduced(place: StmtSRef) -> set[BlockLabel]:
             if v in free_vars(e)
         }
         if True not in kinds:
+            found = init_inside(b.body, {v, *_driven(realize, v)})
+            if found is not None:
+                raise DividedInit(
+                    place.home, at=[(s, None), (realize, "")], loop=s, block=realize,
+                    what=f'the init of block "{found.name}" inside it',
+                )  # fmt: skip
             continue
         n: Any
         for n in walk(b.body):
@@ -248,6 +256,12 @@ def _reduced(place: StmtSRef) -> set[BlockLabel]:
             raise DividedInit(place.home, at=[(s, None), (realize, "")], loop=s, block=realize, what=what)
         out.add(b.label)
     return out
+
+
+def _driven(realize: BlockRealize, v: Var) -> set[Var]:
+    """The axes of a block that the variable decides."""
+    b = realize.block
+    return {iv.var for iv, e in zip(b.iter_vars, realize.iter_values, strict=True) if v in free_vars(e)}
 
 
 def _outer(place: StmtSRef) -> set[Var]:
@@ -370,8 +384,20 @@ def _narrowed(plan: Plan, root: Any, low: Expr, extent: Expr) -> Any:
         )
         if all(a is b for a, b in zip(axes, root.block.iter_vars, strict=True)):
             return root
-        return BlockRealize(root.iter_values, root.predicate, root.block.replace(iter_vars=axes), root.span)
+        b = root.block
+        new = b.replace(iter_vars=axes)
+        if all(map(_constant, axes)) and all(map(_constant, b.iter_vars)):
+            # Nothing else is another one: what is known of the block holds.
+            memo = memo_of(new)
+            memo["free_vars"] = free_vars(b)
+            memo.update([(k, v) for k, v in memo_of(b).items() if k in ("defines_nothing", "names")])
+        return BlockRealize(root.iter_values, root.predicate, new, root.span)
     return root.map_children(lambda c: _narrowed(plan, c, low, extent) if isinstance(c, Stmt) else c)
+
+
+def _constant(iv: IterVar) -> bool:
+    dom = iv.dom
+    return dom is not None and type(dom.min) is IntImm and type(dom.extent) is IntImm
 
 
 def _axis(plan: Plan, iv: IterVar, value: Any, low: Expr, extent: Expr) -> IterVar:

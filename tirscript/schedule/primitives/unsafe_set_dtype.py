@@ -26,12 +26,13 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.ir import dtype as dt
-from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import BufferLoad, Cast, Expr
+from tirscript.ir.buffer import Buffer, BufferRegion
+from tirscript.ir.expr import BufferLoad, Cast, Expr, FloatImm, IntImm, IterVar, Var
 from tirscript.ir.index_map import IndexMap
-from tirscript.ir.stmt import BlockRealize, BufferStore
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore
+from tirscript.ir.visitor import free_vars
 
-from ..buffers import allocation_of, region_of
+from ..buffers import allocation_of, other_views, region_of, with_changed
 from ..errors import BadArgument, BadValue, a_kind
 from ..layouts import Relayout
 from ..refs import StmtSRef
@@ -79,6 +80,50 @@ class _Recast(Relayout):
         return made
 
 
+def _recast(block: Block, old: Buffer, new: Buffer) -> Block:
+    """A block that uses buffers by name alone, with casts around loads and stored values."""
+
+    def regions(given: tuple[BufferRegion, ...]) -> tuple[BufferRegion, ...]:
+        out = []
+        for r in given:
+            for x in r.region:
+                if type(x.min) is not Var and type(x.min) is not IntImm:
+                    r = r.map_children(f)
+                    break
+            out.append(BufferRegion(new, r.region, r.span) if r.buffer is old else r)
+        return tuple(out)
+
+    def f(n: Any) -> Any:
+        t = type(n)
+        if t is Var or t is IntImm or t is FloatImm or t is IterVar:
+            return n
+        if t is BufferLoad:
+            made = n.map_children(f)
+            if n.buffer is not old:
+                return made
+            made = BufferLoad(new, made.indices, made.predicate, n.span)
+            return Cast(dt.with_lanes(old.dtype, dt.info(made.dtype).lanes), made)
+        if t is BufferStore:
+            made = n.map_children(f)
+            if n.buffer is not old:
+                return made
+            value = made.value
+            value = Cast(dt.with_lanes(new.dtype, dt.info(value.dtype).lanes), value)
+            return BufferStore(new, value, made.indices, made.predicate, n.span)
+        if t is Block:
+            return one(n) if old.data in free_vars(n) else n
+        return n.map_children(f)
+
+    def one(b: Block) -> Block:
+        init = None if b.init is None else f(b.init)
+        return Block(
+            b.label, b.iter_vars, regions(b.reads), regions(b.writes), f(b.body), init, b.alloc_buffers,
+            b.match_buffers, b.annotations, b.span,
+        )  # fmt: skip
+
+    return one(block)
+
+
 def check(state: ScheduleState, block: Any, buffer_index: Any, dtype: Any) -> Plan:
     """The program with the casts."""
     place = block_place(state, block, "block", "unsafe_set_dtype")
@@ -98,13 +143,20 @@ def check(state: ScheduleState, block: Any, buffer_index: Any, dtype: Any) -> Pl
     if wanted == old.dtype:
         return Plan(home, s)
     data = old.data.replace(pointee=(wanted, old.scope))
-    change = _Recast(place, old, old.replace(dtype=wanted, data=data), IndexMap((), ()))
-    return Plan(home, BlockRealize(s.iter_values, s.predicate, change.block(s.block), s.span))
+    new = old.replace(dtype=wanted, data=data)
+    made = None
+    if not other_views(s.block, old):
+        made = with_changed(s.block, old, lambda b: _recast(b, old, new))
+    if made is None:
+        made = _Recast(place, old, new, IndexMap((), ())).block(s.block)
+    else:
+        made = made.replace(alloc_buffers=tuple([new if b is old else b for b in made.alloc_buffers]))
+    return Plan(home, BlockRealize(s.iter_values, s.predicate, made, s.span))
 
 
 def rewrite(state: ScheduleState, plan: Plan) -> None:
     """Put the program in place."""
-    state.replace(plan.place, plan.new)
+    state.replace(plan.place, plan.new, ())
 
 
 KIND = InstructionKind(
