@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from tirscript.ir import hooks
 from tirscript.ir.function import PrimFunc
 
+from .changes import what_changed
 from .trace import Instruction
 
 if TYPE_CHECKING:
@@ -20,18 +21,35 @@ Change = tuple["FunctionState", PrimFunc, PrimFunc]
 class Step:
     """One step: its number from 1, its instruction, and the functions before and after."""
 
-    __slots__ = ("at", "changes", "instruction", "number")
+    __slots__ = ("at", "changes", "instruction", "number", "seconds")
 
-    def __init__(self, number: int, instruction: Instruction, at: int, changes: tuple[Change, ...]) -> None:
+    def __init__(
+        self,
+        number: int,
+        instruction: Instruction,
+        at: int,
+        changes: tuple[Change, ...],
+        seconds: float | None = None,
+    ) -> None:
         self.number = number
         self.instruction = instruction
         self.at = at  # where the instruction stands in the trace
         self.changes = changes
+        self.seconds = seconds  # how long it took
 
     @property
     def text(self) -> str:
         """The call, with loops and blocks by their names: ``split(i, [None, 16])``."""
         return self.instruction.text
+
+    @property
+    def changed(self) -> list[str]:
+        """What it changed, in a few words."""
+        out: list[str] = []
+        for home, before, after in self.changes:
+            found = what_changed(before, after)
+            out += found if len(self.changes) == 1 else [f"{home.name}: {text}" for text in found]
+        return out
 
     def __repr__(self) -> str:
         return f"step {self.number}: {self.text}"
@@ -78,31 +96,60 @@ class History(Sequence[Step]):
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        from html import escape
+    @property
+    def all(self) -> tuple[Step, ...]:
+        """The steps with those that were undone."""
+        return self._steps
 
-        cells = [
-            f"<tr><td style='text-align:right'>{escape(n)}</td>"
-            f"<td style='text-align:left'><code>{escape(call)}</code></td>"
-            f"<td style='text-align:left'><code>{escape(made)}</code></td></tr>"
-            for n, call, made in self.rows()
-        ]
-        left = "<th style='text-align:left'>"
-        head = f"<tr><th>step</th>{left}call</th>{left}result</th></tr>"
-        return f"<table>{head}{''.join(cells)}</table>"
-
-
-class Diff(str):
-    """The difference that a step made, as text; printing it shows the lines."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
+    def show(self) -> None:
+        """Show the table: in a notebook with what each step changed, and how long it took."""
+        hooks.call("show", self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         bundle: dict[str, str] = hooks.call("mimebundle", self)
         return bundle
+
+
+class Diff(str):
+    """The difference of programs as text; a notebook shows it side by side.
+
+    ``parts`` are the functions that changed: a name, the lines before, the lines after.
+    """
+
+    title: str
+    parts: tuple[tuple[str, list[str], list[str]], ...]
+
+    def __new__(cls, title: str, parts: Sequence[tuple[str, list[str], list[str]]], context: int = 3) -> Diff:
+        out = [title]
+        for _, old, new in parts:
+            out += _marked(old, new, context)
+        if len(out) == 1:
+            out.append("(nothing changed)")
+        made = super().__new__(cls, "\n".join(out))
+        made.title = title
+        made.parts = tuple(parts)
+        return made
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.title, self.parts
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def show(self) -> None:
+        """Show it: side by side in a notebook, in colours in a terminal."""
+        hooks.call("show", self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle: dict[str, str] = hooks.call("mimebundle", self)
+        return bundle
+
+
+def lines_of(func: PrimFunc, name: str) -> list[str]:
+    """The script of a function, one loop and one axis a line."""
+    from tirscript.script.printer import script
+
+    return script(func, name=name, sugar=False).splitlines()
 
 
 def diff_text(step: Step, context: int = 3) -> Diff:
@@ -111,16 +158,11 @@ def diff_text(step: Step, context: int = 3) -> Diff:
     Lines that went are marked ``-``, new ones ``+``; a line that only moved in or out is no change and shown
     where it stands now.
     """
-    from tirscript.script.printer import script
-
-    out: list[str] = [f"step {step.number}: {step.text}"]
-    for home, before, after in step.changes:
-        old = script(before, name=home.name, sugar=False).splitlines()
-        new = script(after, name=home.name, sugar=False).splitlines()
-        out += _marked(old, new, context)
-    if len(out) == 1:
-        out.append("(nothing changed)")
-    return Diff("\n".join(out))
+    parts = [
+        (home.name, lines_of(before, home.name), lines_of(after, home.name))
+        for home, before, after in step.changes
+    ]
+    return Diff(f"step {step.number}: {step.text}", parts, context)
 
 
 def _marked(old: list[str], new: list[str], context: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, NoReturn
 
 from tirscript.diagnostics import (
@@ -159,7 +160,7 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
         new._naming = None
         moved = {f: new._state.functions[f.name] for f in self._state.functions.values()}
         new._steps = [
-            Step(s.number, s.instruction, s.at, tuple([(moved[f], a, b) for f, a, b in s.changes]))
+            Step(s.number, s.instruction, s.at, tuple([(moved[f], a, b) for f, a, b in s.changes]), s.seconds)
             for s in self._steps
         ]
         new._done = self._done
@@ -297,6 +298,7 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
 
     def _apply(self, kind: InstructionKind, args: tuple[Any, ...]) -> Any:
         """Run a primitive as a transaction, and record it."""
+        start = perf_counter()
         state = self._state
         if state.aliases:
             args = self._current(args)
@@ -323,7 +325,7 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
             del self._insts[self._steps[done].at :]
             del self._steps[done:]
         inst = Instruction(kind, args, result, self._naming)
-        self._steps.append(Step(done + 1, inst, len(self._insts), changes))
+        self._steps.append(Step(done + 1, inst, len(self._insts), changes, perf_counter() - start))
         self._insts.append(inst)
         self._done = done + 1
         return result
