@@ -111,7 +111,8 @@ class _Lower:
         loops = {e.loop_var for e, _ in self.path if type(e) is For}
         pure = {v for v in loops if v in reduce_vars and v not in spatial_vars}
 
-        place = self.place(reduce_vars, touched)
+        start = self.start(touched)
+        place = self.place(reduce_vars, start)
         inside = self.path[place:] if place is not None else []
         conditions = conjuncts(substitute(s.predicate, values))
         for e, side in inside:
@@ -124,6 +125,8 @@ class _Lower:
             mentioned = self.vars_of([c]) & loops
             if not mentioned or not mentioned <= pure:
                 both.append(c)
+        # Memory that is declared inside such loops: their first iterations init it.
+        both += [EQ(e.loop_var, e.min) for e, _ in self.path[:start] if type(e) is For and e.loop_var in pure]
         outer = sorted(reduce_vars & self.outer_reduce.keys(), key=lambda v: v.name)
         both += [EQ(v, cast(self.outer_reduce[v], v.dtype)) for v in outer]
         # An init may hold blocks with an init themselves.
@@ -133,9 +136,8 @@ class _Lower:
         self.pending.setdefault(self.path[place][0], []).append(nest)
         return None
 
-    def place(self, reduce_vars: Iterable[Var], touched: set[Buffer]) -> int | None:
-        """Where in the path the init stands: before the outermost loop bound to a reduction axis,
-        inside whatever declares the memory that it touches."""
+    def start(self, touched: set[Buffer]) -> int:
+        """Where in the path all memory that an init touches is declared."""
         start = 0
         for i, (e, _) in enumerate(self.path):
             if type(e) is DeclBuffer and e.buffer in touched:
@@ -146,6 +148,10 @@ class _Lower:
                 start = i + 1
             elif type(e) is BlockRealize and not touched.isdisjoint(_own_buffers(e.block)):
                 start = i + 1
+        return start
+
+    def place(self, reduce_vars: Iterable[Var], start: int) -> int | None:
+        """Where in the path the init stands: before the outermost loop bound to a reduction axis."""
         known = set(reduce_vars)
         for i in range(start, len(self.path)):
             e = self.path[i][0]

@@ -33,6 +33,7 @@ from tirscript.ir.visitor import free_vars
 
 from .errors import Refusal
 from .names import free_name, names_around, names_inside, new_names
+from .outer_reduction import goes_on
 from .prove import bind_around, same
 from .refs import StmtSRef
 from .rewriting import put
@@ -284,6 +285,16 @@ def _divide_member(plan: Blocking, m: Member, unit: Mapping[Var, Expr], alone: b
             conditions += _ends_of_domain(m, axis, value, conditions)
     if conditions:
         _divide_guards(plan, m, alone, conditions)
+    divided = any(a.iv.kind == "reduce" and a.inner is not None for a in m.axes)
+    found = (
+        goes_on(realize, plan.top, own=False)
+        if alone and divided and realize.block.init is not None
+        else None
+    )
+    if found is not None:  # the init would run whenever the new block does
+        raise OuterLoopUsed(
+            plan.top.home, at=[(found[0], ""), (m.block, None)], block=realize, loop=found[0].loop_var.name
+        )
 
 
 def _ends_of_domain(m: Member, axis: Axis, value: Expr, conditions: list[Expr]) -> list[Expr]:

@@ -45,6 +45,7 @@ from .flows import Touches, meets, reaches, reduction_loops, written_memory
 from .layouts import Relayout
 from .legality import aliased_params, outside_ranges
 from .names import free_name, names_around, names_inside
+from .outer_reduction import init_inside
 from .refs import StmtSRef, block_token
 from .state import ScheduleState, lifted
 
@@ -243,7 +244,11 @@ def hoisted(a: Access, around: set[Var]) -> bool:
 def init_before(level: StmtSRef, place: StmtSRef) -> bool:
     """Whether a block has an init, which runs before the loop at the level or one around it."""
     realize: BlockRealize = place.node
-    return realize.block.init is not None and not loops_above(level).isdisjoint(reduction_loops(realize))
+    above = loops_above(level)
+    if realize.block.init is not None and not above.isdisjoint(reduction_loops(realize)):
+        return True
+    # A block without axes is only a scope.
+    return bool(above) and not realize.iter_values and init_inside(realize.block.body, above) is not None
 
 
 def init_reads(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> bool:

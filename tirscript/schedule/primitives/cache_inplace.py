@@ -95,7 +95,7 @@ def check(state: ScheduleState, block: Any, read_buffer_index: Any, storage_scop
     check_plain(scope, place, buffer)
     if escapes(b.body):
         raise LeavesBlock(place.home, at=at, buffer=buffer, block=place.node)
-    if init_before(place, place):
+    if place.parent is not None and init_before(place.parent, place):
         raise InitBefore(place.home, at=at, buffer=buffer, block=place.node)
     check_serial(scope, place, buffer)
     aliased = aliased_params(place.home)

@@ -60,6 +60,7 @@ from ..cover import check_axes_cover
 from ..errors import Refusal, describe
 from ..init_motion import InitPlan, check_others, check_own, check_repeats
 from ..names import free_name, names_around, names_inside
+from ..outer_reduction import goes_on
 from ..refs import BlockRV, StmtSRef, block_token
 from ..resolve import block_place, loop_place
 from ..rewriting import put
@@ -146,7 +147,7 @@ def check(state: ScheduleState, block: Any, loop: Any) -> InitPlan:
                 reduce[v] = iv
         else:
             spatial.update(used)
-    _check_outside(bp, lp, reduce)
+    _check_outside(bp, lp)
     for s in path:
         if type(s.node) is For and s.node.thread and s.node.loop_var in reduce:
             raise SharedReduction(
@@ -169,21 +170,18 @@ def check(state: ScheduleState, block: Any, loop: Any) -> InitPlan:
     return plan
 
 
-def _check_outside(bp: StmtSRef, lp: StmtSRef, reduce: dict[Var, IterVar]) -> None:
-    p = lp.parent
-    while p is not None and type(p.node) is not BlockRealize:
-        s: Any = p.node
-        if type(s) is For and s.loop_var in reduce and not (type(s.extent) is IntImm and s.extent.value == 1):
-            axis = reduce[s.loop_var]
-            raise ReductionLoopOutside(
-                bp.home,
-                at=[(s, "outside"), (lp.node, None), ((axis, s.loop_var), "bound here")],
-                block=bp.node,
-                loop=lp.node,
-                outer=s,
-                axis=axis,
-            )
-        p = p.parent
+def _check_outside(bp: StmtSRef, lp: StmtSRef) -> None:
+    found = goes_on(bp.node, lp)
+    if found is not None:
+        s, axis = found
+        raise ReductionLoopOutside(
+            bp.home,
+            at=[(s, "outside"), (lp.node, None), ((axis, s.loop_var), "bound here")],
+            block=bp.node,
+            loop=lp.node,
+            outer=s,
+            axis=axis,
+        )
 
 
 def _kept(

@@ -65,6 +65,7 @@ from ..errors import BadArgument, BadValue, Refusal, a_kind, describe
 from ..factoring import Factoring, find_guards, upper_bound, write
 from ..init_motion import repeating_loop
 from ..legality import aliased_params, axes_apart
+from ..outer_reduction import goes_on
 from ..refs import BlockRV, StmtSRef
 from ..resolve import integer, loop_place
 from ..state import ScheduleState
@@ -222,7 +223,7 @@ def check(state: ScheduleState, loop: Any, factor_axis: Any) -> Factoring:
     if uses_declared(b) or b.match_buffers:
         what = "matches buffers" if b.match_buffers else "is opaque"
         raise OpaqueBlock(place.home, at=at, loop=s, block=realize, what=what)
-    _check_outside(place, realize, top, reduce)
+    _check_outside(place, realize, top)
     found = None
     if all(iv.kind in ("spatial", "reduce") for iv in b.iter_vars):
         found = reductions_of(b)
@@ -298,17 +299,15 @@ def _check_kinds(place: StmtSRef, realize: BlockRealize, chain: list[For]) -> se
     return reduce
 
 
-def _check_outside(place: StmtSRef, realize: BlockRealize, top: StmtSRef, reduce: set[Var]) -> None:
+def _check_outside(place: StmtSRef, realize: BlockRealize, top: StmtSRef) -> None:
     """No reduction loop stands outside the nest."""
-    p = top.parent
-    while p is not None and type(p.node) is not BlockRealize:
-        f = p.node
-        if type(f) is For and f.loop_var in reduce:
-            raise ReductionLoopOutside(
-                place.home, at=[(place.node, None), (f, "outside")], loop=place.node, outer=f,
-                block=realize, what=describe(f.body),
-            )  # fmt: skip
-        p = p.parent
+    found = goes_on(realize, top, unit=True)
+    if found is not None:
+        f, _ = found
+        raise ReductionLoopOutside(
+            place.home, at=[(place.node, None), (f, "outside")], loop=place.node, outer=f,
+            block=realize, what=describe(f.body),
+        )  # fmt: skip
 
 
 def _check_cells(place: StmtSRef, realize: BlockRealize, found: tuple[Reduction, ...]) -> None:
