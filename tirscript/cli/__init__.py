@@ -1,4 +1,4 @@
-"""The command ``tirscript``: demo, show, lower, run, doctor.
+"""The command ``tirscript``: demo, show, lower, diff, run, bench, migrate, doctor.
 
 Exit status: 0, 1 for an error in the program, 2 for wrong usage.
 """
@@ -16,6 +16,25 @@ from typing import Any
 _PROGRAM = """\
 FILE[:NAME] is imported as Python, which runs it; NAME is a function or module in it, or Module.function.
 `-` reads the text of a script from standard input and runs nothing.
+"""
+_SCHEDULES = _PROGRAM + "A name may also be that of a Schedule.\n"
+_DIFF = (
+    _SCHEDULES
+    + """
+Two programs: what changes from the first to the second.  One schedule: what each of its steps changed.
+Exit status: 0 for the same program (names apart) and for steps, 1 for different programs, 2 for wrong usage.
+"""
+)
+_MIGRATE = """\
+Nothing is run: the text is read, and names are followed through the file's own imports.  Comments, strings
+and layout stay as they are.  A FILE.ipynb is a notebook: its code cells are one program, magics and outputs
+are kept.  `-` reads the text of a Python file from standard input.
+
+  tirscript     import tirscript, T.block, T.Buffer(...), tir.Schedule: what tirscript prints
+  tvm-0.27      import tvm, T.sblock, prim_func(s_tir=True), s_tir.Schedule, get_sblock
+  course-2022   import tvm, T.block, T.Buffer[...], tir.Schedule, nd.array
+
+Exit status: 0, 1 where something could not be rewritten (each is said on standard error), 2 for wrong usage.
 """
 
 
@@ -75,6 +94,19 @@ def _parser() -> argparse.ArgumentParser:
         help="lowered script, Python, LLVM IR or assembly",
     )
 
+    diff = command(
+        "diff",
+        "tirscript.cli.diff_programs",
+        "compare two programs, or show what the steps of a schedule changed",
+        epilog=_DIFF,
+    )
+    diff.add_argument("program", metavar="FILE[:NAME]", nargs="+")
+    diff.add_argument("--step", type=int, metavar="N", help="only this step; 0: from the start to the end")
+    diff.add_argument("--side-by-side", action="store_true", help="in two columns")
+    diff.add_argument("--width", type=int, help="of both columns together (default: the terminal's)")
+    diff.add_argument("--context", type=int, default=3, help="lines around a change (default: 3)")
+    diff.add_argument("--sugar", action="store_true", help="with T.grid and T.axis.remap")
+
     run = command(
         "run",
         "tirscript.cli.run_program",
@@ -98,6 +130,49 @@ def _parser() -> argparse.ArgumentParser:
         default="auto",
         help="against the python target; auto leaves out programs of more than 20 million steps",
     )
+
+    bench = command(
+        "bench",
+        "tirscript.cli.bench_programs",
+        "time programs on targets, on the same seeded random data, against the first",
+        epilog=_SCHEDULES,
+    )
+    bench.add_argument("program", metavar="FILE[:NAME]", nargs="+")
+    bench.add_argument(
+        "--target",
+        action="append",
+        help='as "llvm", "llvm -O=2", "python" (default: llvm); may be given again',
+    )
+    bench.add_argument(
+        "--baseline",
+        metavar="FILE[:NAME]",
+        help="what the others are held against (default: the first)",
+    )
+    bench.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
+    bench.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="the value of a scalar parameter or symbolic size",
+    )
+    bench.add_argument("--number", type=int, default=10, help="runs of one measurement (default: 10)")
+    bench.add_argument("--repeat", type=int, default=5, help="measurements (default: 5)")
+    bench.add_argument(
+        "--min-repeat-ms", type=float, default=20.0, help="least time of a measurement (default: 20 ms)"
+    )
+    bench.add_argument("--json", action="store_true", help="print the numbers as JSON")
+
+    migrate = command(
+        "migrate",
+        "tirscript.cli.migrate_program",
+        "rewrite imports and spellings of a file or notebook for tirscript, TVM 0.27 or the TVM of 2022",
+        epilog=_MIGRATE,
+    )
+    migrate.add_argument("program", metavar="FILE|NOTEBOOK", nargs="+")
+    migrate.add_argument("--to", choices=("tirscript", "tvm-0.27", "course-2022"), required=True)
+    migrate.add_argument("--in-place", action="store_true", help="write the files; else a diff is printed")
+    migrate.add_argument("-o", "--output", metavar="OUT", help="write the result here; - is standard output")
 
     command("doctor", "tirscript.cli.doctor", "what was found on this machine, and what to install")
     return parser

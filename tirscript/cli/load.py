@@ -10,10 +10,12 @@ from typing import Any
 
 from tirscript.diagnostics import TirscriptError, did_you_mean
 from tirscript.ir import IRModule, PrimFunc
+from tirscript.schedule import Schedule
 
 from . import UsageError
 
 Program = PrimFunc | IRModule
+Loaded = PrimFunc | IRModule | Schedule
 
 
 class ProgramFailed(TirscriptError):
@@ -23,7 +25,12 @@ class ProgramFailed(TirscriptError):
 
 
 def load(argument: str) -> list[tuple[str, Program]]:
-    """Name and program for each that ``argument`` names; at least one."""
+    """Name and program for each that ``argument`` names; at least one.  A schedule is its program now."""
+    return [(name, as_program(value)) for name, value in load_all(argument, schedules=False)]
+
+
+def load_all(argument: str, *, schedules: bool = True) -> list[tuple[str, Loaded]]:
+    """As ``load``, with the schedules of the file where they are asked for or named."""
     if argument == "-":
         from tirscript.script import from_source
 
@@ -31,17 +38,23 @@ def load(argument: str) -> list[tuple[str, Program]]:
         return [(program.name if isinstance(program, PrimFunc) else "Module", program)]
     path, name = _split(argument)
     module = _import(path)
-    found = {
+    found: dict[str, Loaded] = {
         key: value
         for key, value in vars(module).items()
-        if isinstance(value, (PrimFunc, IRModule)) and not key.startswith("__")
+        if isinstance(value, (PrimFunc, IRModule, Schedule)) and not key.startswith("__")
     }
     if name is not None:
         return [(name, _pick(found, name, path))]
+    if not schedules:
+        found = {k: v for k, v in found.items() if not isinstance(v, Schedule)}
     if not found:
         raise UsageError(f"{path} defines no T.prim_func and no I.ir_module")
     # One program under two names is one program.
     return list({id(value): (key, value) for key, value in reversed(found.items())}.values())[::-1]
+
+
+def as_program(value: Loaded) -> Program:
+    return value.mod if isinstance(value, Schedule) else value
 
 
 def load_one(argument: str) -> tuple[str, Program]:
@@ -94,7 +107,7 @@ def _explain(error: Exception, path: Path) -> str:
     return f"{path} could not be imported\n{''.join(lines)}".rstrip()
 
 
-def _pick(found: dict[str, Program], name: str, path: Path) -> Program:
+def _pick(found: dict[str, Loaded], name: str, path: Path) -> Loaded:
     first, _, rest = name.partition(".")
     program = found.get(first)
     if program is None:
@@ -103,6 +116,8 @@ def _pick(found: dict[str, Program], name: str, path: Path) -> Program:
         raise UsageError(f"{path} has no program `{first}`; it has {known}" + (f"; {hint}" if hint else ""))
     if not rest:
         return program
+    if isinstance(program, Schedule):
+        program = program.mod
     if isinstance(program, PrimFunc) or rest not in program:
         names = program.names() if isinstance(program, IRModule) else []
         hint = did_you_mean(rest, names)

@@ -20,7 +20,7 @@ from .load import as_module, load_one
 
 # A step of the python target takes about half a microsecond.
 CHECKED_STEPS = 20_000_000
-_TOLERANCE = {"float64": 1e-10, "float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
+TOLERANCE = {"float64": 1e-10, "float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 
 def execute(arguments: Namespace) -> int:
@@ -28,7 +28,7 @@ def execute(arguments: Namespace) -> int:
 
     _, program = load_one(arguments.program)
     module = as_module(program)
-    name = _entry(module)
+    name = entry(module)
     function = module[name]
     args = Arguments(function, parse_settings(arguments.set), arguments.seed)
     if not args.outputs:
@@ -55,7 +55,7 @@ def execute(arguments: Namespace) -> int:
     return outcome
 
 
-def _entry(module: IRModule) -> str:
+def entry(module: IRModule) -> str:
     exported = [n for n, f in module.items() if "global_symbol" in f.attrs]
     if len(exported) == 1:
         return exported[0]
@@ -90,7 +90,7 @@ def _check(
     worst = 0.0
     for i in args.outputs:
         actual, expected = args.values[i], inputs[i]
-        tolerance = _TOLERANCE.get(str(actual.dtype), 0.0)
+        tolerance = TOLERANCE.get(str(actual.dtype), 0.0)
         kind = dt.info(args.function.buffer_map[args.function.params[i]].dtype)
         if not kind.is_float:
             same = bool(np.array_equal(actual, expected))
