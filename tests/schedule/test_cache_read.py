@@ -416,3 +416,54 @@ def test_a_buffer_that_is_declared_inside() -> None:
                     O[vi] = X[vi]
 
     assert "declared inside" in refused(f, "declared-inside", "O", 0, "local")
+
+
+def test_a_copy_in_a_block_copies_what_the_block_reads() -> None:
+    """An axis that the loops outside of the block decide stands still; the block's regions stay true, so that
+    a copy further out holds all that is read."""
+
+    @T.prim_func
+    def f(A: T.Buffer((4, 6), "int32"), C: T.Buffer((4, 6), "int32")):
+        for i in range(4):
+            with T.block("outer"):
+                T.reads(A[i, 0:6])
+                T.writes(C[i, 0:6])
+                with T.block("part"):
+                    T.reads(A[i, 2:6])
+                    T.writes(C[i, 2:6])
+                    for j in range(2, 6):
+                        with T.block("C"):
+                            vi, vj = T.axis.remap("SS", [i, j])
+                            C[vi, vj] = A[vi, vj] + 7
+
+    @T.prim_func
+    def after(A: T.Buffer((4, 6), "int32"), C: T.Buffer((4, 6), "int32")):
+        for i in range(4):
+            with T.block("outer"):
+                T.reads(A[i, 0:6])
+                T.writes(C[i, 0:6])
+                with T.block("part"):
+                    T.reads(A[i, 2:6])
+                    T.writes(C[i, 2:6])
+                    A_local = T.alloc_buffer((1, 4), "int32", scope="local")
+                    for ax0, ax1 in T.grid(1, 4):
+                        with T.block("A_local"):
+                            v0, v1 = T.axis.remap("SS", [ax0, ax1])
+                            T.reads(A[i + v0, 2 + v1])
+                            T.writes(A_local[v0, v1])
+                            A_local[v0, v1] = A[i + v0, 2 + v1]
+                    for j in range(2, 6):
+                        with T.block("C"):
+                            vi, vj = T.axis.remap("SS", [i, j])
+                            T.reads(A_local[vi - i, vj - 2])
+                            T.writes(C[vi, vj])
+                            C[vi, vj] = A_local[vi - i, vj - 2] + 7
+
+    sch = Schedule(f)
+    sch.cache_read("C", 0, "local")
+    ts.assert_structural_equal(sch.mod["main"].replace(attrs={}), after.replace(attrs={}))
+    sch.cache_read("part", 0, "shared")
+    roundtrip(sch.mod)
+    a, c = rng(4, 6, dtype="int32"), np.zeros((4, 6), "int32")
+    ts.build(sch.mod, target="python -checked")(a, c)
+    np.testing.assert_array_equal(c[:, 2:], a[:, 2:] + 7)

@@ -347,3 +347,36 @@ def test_loops_around_both() -> None:
         .replace("T.reads(B[vt, vi])", "T.reads(B[2 - vt, vi])")
     )
     refused(other, "other-iteration")
+
+
+def test_a_reader_that_sees_the_buffer_under_another_name() -> None:
+    """A view of the producer's buffer is another reader, wherever its blocks are."""
+
+    @T.prim_func
+    def f(A: T.Buffer((4, 6), "int32"), C: T.Buffer((4, 6), "int32"), D: T.Buffer((4, 6), "int32")):
+        B = T.alloc_buffer((4, 6), "int32")
+        for i, j in T.grid(4, 6):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] + 1
+        for i in range(4):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                T.reads(B[vi, 0:6])
+                T.writes(C[vi, 0:6])
+                row = T.match_buffer(B[vi, 0:6], (6,), "int32", offset_factor=1)
+                for j in range(6):
+                    with T.block("inner"):
+                        vj = T.axis.spatial(6, j)
+                        C[vi, vj] = row[vj] * 2
+        for i, j in T.grid(4, 6):
+            with T.block("D"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = B[vi, vj] - vj
+
+    sch = Schedule(f)
+    before = sch.mod["main"]
+    with pytest.raises(ts.ScheduleError) as caught:
+        sch.reverse_compute_inline("D")
+    assert caught.value.code == "other-reader" and '"C"' in caught.value.message
+    assert sch.mod["main"] is before and not sch.history

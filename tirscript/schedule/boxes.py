@@ -19,12 +19,26 @@ Box = list[tuple[Expr, Expr]]
 
 def read_box(level: StmtSRef, readers: list[StmtSRef], buffer: Buffer) -> Box:
     """The hull of what the readers read below the level; whole dimensions where it may leave the buffer."""
-    box = _domain_box(readers, buffer) if type(level.node) is BlockRealize else None
+    whole_domains = type(level.node) is BlockRealize and all(_free_inside(level, r) for r in readers)
+    box = _domain_box(readers, buffer) if whole_domains else None
     if box is None and len(readers) == 1:
         box = _loop_box(level, readers[0], buffer)
     if box is not None:
         return box
     return _box(level, readers, buffer, reads=True)
+
+
+def _free_inside(level: StmtSRef, place: StmtSRef) -> bool:
+    """Whether nothing outside of the block at the level decides about the axes of a block in it."""
+    if level.parent is None:
+        return True
+    loops: set[Var] = set()
+    p = place.parent
+    while p is not None and p is not level:
+        if type(p.node) is For:
+            loops.add(p.node.loop_var)
+        p = p.parent
+    return all(free_vars(e) <= loops for e in place.node.iter_values)
 
 
 def _loop_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> Box | None:

@@ -427,7 +427,12 @@ def _users(home: StmtSRef, data: Var) -> list[BlockRealize | Any]:
             if data in found:
                 out.append(s)
             stack += [c for c in (s.then_case, s.else_case) if c is not None]
-        elif t is BlockRealize and type(s.block.body) is not BufferStore and _has_block(s.block.body):
+        elif (
+            t is BlockRealize
+            and type(s.block.body) is not BufferStore
+            and _has_block(s.block.body)
+            and all(m.source.buffer.data is not data for m in s.block.match_buffers)  # another name of it
+        ):
             stack.append(s.block.body)
         else:
             out.append(s)
@@ -473,7 +478,11 @@ def _find_producer(merge: Merge, given: StmtSRef | None) -> None:
         what = f"{describe(found)} is opaque"
     elif len(stores) != 1 or count != 1 or stores[0].buffer is not buffer or stores[0].predicate is not None:
         what = f"{describe(found)} does not store it once, for sure"
-    elif b.init is None and any(not a.is_write and a.buffer.data is buffer.data for a in accesses(b)):
+    elif (
+        b.init is None
+        and buffer.data in touched(found)[0]
+        and any(not a.is_write and a.buffer.data is buffer.data for a in accesses(b))
+    ):
         what = f"{describe(found)} reads it too"
     elif b.init is None and impure(stores[0].value) is not None:
         what = f"{describe(found)} calls what may have an effect"
