@@ -2,9 +2,10 @@
 
     TIRSCRIPT_PEERS=/path/to/python-with-apache-tvm python tests/benchmarks/schedule_time.py
 
-Each row is the median processor time of interleaved runs, each on a fresh schedule: on ``mm_relu``, on a
-chain of 48 elementwise blocks, and on small programs that single primitives need.  A ratio above its goal (1
-for most) is marked.  ``--only WORD`` runs the rows whose name holds the word.
+Each row is the median processor time of runs in turns of five (so that each system works in a cache that it
+has filled itself, as it does in use), each on a fresh schedule: on ``mm_relu``, on a chain of 48 elementwise
+blocks, and on small programs that single primitives need.  A ratio above its goal (1 for most) is marked.
+``--only WORD`` runs the rows whose name holds the word, ``--burst 1`` changes over at each run.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ GOALS = {
     "matmul: split, guarded": 1 / 20, "matmul: tiling of 7": 1 / 4, "matmul: refused parallel": 1 / 2,
     "48 blocks: Schedule()": 1 / 20,
 }  # fmt: skip
+BURST = 5  # runs of one system in a row
 SPELLINGS = {
     "tirscript": {"marker": "", "alloc": "alloc_buffer", "block": "block"},
     "tvm": {"marker": "(s_tir=True)", "alloc": "sblock_alloc_buffer", "block": "sblock"},
@@ -352,22 +354,23 @@ def compared(
     for name, (before, step) in steps.items():
         times: dict[str, list[float]] = {who: [] for who in makers}
         failed: dict[str, str] = {}
-        for n in range(rounds + 1):
+        for turn in range(rounds // BURST + 1):
             for who, make in makers.items():
-                if who in failed:
-                    continue
-                sch = make()
-                try:
-                    given = before(sch)
-                    start = time.thread_time()
-                    result = step(sch, given)
-                    took = time.thread_time() - start
-                    del result
-                except Exception as error:  # a row that one system cannot do
-                    failed[who] = f"{type(error).__name__}: {str(error).strip().splitlines()[-1][:60]}"
-                    continue
-                if n:  # the first run warms up
-                    times[who].append(took)
+                for _ in range(BURST):
+                    if who in failed:
+                        break
+                    sch = make()
+                    try:
+                        given = before(sch)
+                        start = time.thread_time()
+                        result = step(sch, given)
+                        took = time.thread_time() - start
+                        del result
+                    except Exception as error:  # a row that one system cannot do
+                        failed[who] = f"{type(error).__name__}: {str(error).strip().splitlines()[-1][:60]}"
+                        break
+                    if turn:  # the first turn warms up
+                        times[who].append(took)
         rows.append(
             (
                 f"{label}: {name}",
@@ -432,9 +435,11 @@ def run(rounds: int, only: str) -> int:
 
 
 def main() -> int:
+    global BURST
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--only", default="")
+    parser.add_argument("--burst", type=int, default=BURST)
     arguments = parser.parse_args()
     try:
         import tvm  # type: ignore[import-not-found, unused-ignore]  # noqa: F401
@@ -444,6 +449,7 @@ def main() -> int:
             print("apache-tvm is not installed; TIRSCRIPT_PEERS may name a Python that has it")
             return 0
         return subprocess.call([peer, __file__, *sys.argv[1:]])
+    BURST = arguments.burst
     return run(arguments.rounds, arguments.only)
 
 

@@ -103,9 +103,32 @@ def _collect(n: Any, out: set[Var]) -> None:
         out |= free_vars(n)
     elif t in _SCOPES:
         _collect_scope(n, out)
+    elif t is BufferLoad or t is BufferStore:
+        _collect_buffer(n.buffer, out)
+        for i in n.indices:
+            if type(i) is Var:
+                out.add(i)
+            elif type(i) is not IntImm:
+                _collect(i, out)
+        if t is BufferStore:
+            _collect(n.value, out)
+        if n.predicate is not None:
+            _collect(n.predicate, out)
+    elif t is BufferRegion:
+        _collect_buffer(n.buffer, out)
+        for r in n.region:
+            low, extent = r.min, r.extent
+            if type(low) is Var:
+                out.add(low)
+            elif type(low) is not IntImm:
+                _collect(low, out)
+            if type(extent) is not IntImm:
+                _collect(extent, out)
+    elif t is IterVar:
+        dom = n.dom
+        if dom is not None and (type(dom.min) is not IntImm or type(dom.extent) is not IntImm):
+            _collect(dom, out)
     else:
-        if t is BufferLoad or t is BufferStore or t is BufferRegion:
-            _collect_buffer(n.buffer, out)
         for child in n.children():
             _collect(child, out)
 

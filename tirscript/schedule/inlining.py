@@ -44,8 +44,32 @@ def _cast(e: Expr, dtype: str) -> Expr:
 def inverse_of(indices: Sequence[Expr], iter_vars: Sequence[IterVar]) -> Inverse | None:
     """The inverse of an index map: sums of axes in mixed radix, and quotients and remainders of such sums;
     None where it is not seen to be one-to-one onto a box."""
-    solver = _Solver(iter_vars)
-    return solver.run(indices)
+    return _direct(indices, iter_vars) or _Solver(iter_vars).run(indices)
+
+
+def _direct(indices: Sequence[Expr], iter_vars: Sequence[IterVar]) -> Inverse | None:
+    """The quick answer: each index is an axis of its own, with a constant range, and all others stand still."""
+    doms = {iv.var: iv.dom for iv in iter_vars}
+    axes: dict[Var, Expr] = {}
+    box: list[Span] = []
+    cells: list[Var] = []
+    for n, v in enumerate(indices):
+        if type(v) is not Var or v in axes:
+            return None
+        dom = doms.get(v)
+        if dom is None or type(dom.min) is not IntImm or type(dom.extent) is not IntImm:
+            return None
+        low = dom.min.value
+        axes[v] = cell = Var(f"c{n}", v.dtype)
+        cells.append(cell)
+        box.append((Linear({}, low), Linear({}, low + dom.extent.value - 1)))
+    if len(axes) != len(doms):
+        for v, dom in doms.items():
+            if v not in axes:
+                if dom is None or type(dom.extent) is not IntImm or dom.extent.value != 1:
+                    return None
+                axes[v] = dom.min
+    return Inverse(tuple(cells), axes, box)
 
 
 class _Solver:
