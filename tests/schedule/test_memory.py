@@ -312,3 +312,38 @@ def test_reorder_block_iter_var_refuses() -> None:
     refused(sch, "bad-axis-order", "reorder_block_iter_var", "C", 3)
     refused(sch, "bad-axis-order", "reorder_block_iter_var", "C", [0, 1, "k"])
     refused(sch, "unknown-block", "reorder_block_iter_var", "D", [0, 1, 2])
+
+
+@pytest.mark.parametrize("step", ["unsafe_set_dtype", "set_scope"])
+def test_users_of_every_form(step: str) -> None:
+    """A plain nest that uses the buffer beside one that is not plain, in either order."""
+
+    @T.prim_func
+    def f(A: T.Buffer((4, 6), "int32"), C: T.Buffer((4, 6), "int32"), D: T.Buffer((4, 6), "int32")):
+        B = T.alloc_buffer((4, 6), "int32")
+        for i, j in T.grid(4, 6):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * 2
+        for i, j0, j1 in T.grid(4, 2, 4):
+            with T.block("C"):
+                vi = T.axis.spatial(4, i)
+                vj = T.axis.spatial(6, j0 * 4 + j1)
+                T.where(j0 * 4 + j1 < 6)
+                C[vi, vj] = B[vi, vj] + 1
+        for i, j in T.grid(4, 6):
+            with T.block("D"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                D[vi, vj] = B[vi, vj] - 1
+
+    sch = Schedule(f)
+    if step == "set_scope":
+        sch.set_scope("B", 0, "local")
+        assert sch.mod.script().count("B_local[") == 6 and "B[" not in sch.mod.script()
+    else:
+        sch.unsafe_set_dtype("B", 0, "int64")
+        assert sch.mod.script().count('T.Cast("int32", B[') == 2
+    roundtrip(sch.mod)
+    a = rng(4, 6, dtype="int32")
+    zero = np.zeros((4, 6), "int32")
+    np.testing.assert_array_equal(run(sch.mod, a, zero, zero), a * 2 - 1)

@@ -263,12 +263,10 @@ def _changed(n: Any, data: Var, change: Callable[[Block], Block], other: Callabl
     t = type(n)
     if t is SeqStmt:
         parts = [_changed(c, data, change, other) for c in n.seq]
-        for a, b in zip(parts, n.seq, strict=True):
-            if a is None:
-                return None
-            if a is not b:
-                return SeqStmt(tuple(parts), n.span)
-        return n
+        if any(a is None for a in parts):
+            return None
+        same = all(a is b for a, b in zip(parts, n.seq, strict=True))
+        return n if same else SeqStmt(tuple(parts), n.span)
     if t is For:
         if data not in free_vars(n):
             return n
