@@ -57,6 +57,7 @@ _SECOND_MODULES = {
     "tirscript.ir.transform": "tirscript.transform",
     "tirscript.ir.instrument": "tirscript.transform",
     "tirscript.instrument": "tirscript.transform",
+    "tirscript.script.ir_builder.tirx": "tirscript.script.ir_builder.tir",
 }
 
 _WHERE = {name: f"{module}:{name}" for module, names in _NAMES.items() for name in names} | _ALIASES

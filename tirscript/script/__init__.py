@@ -22,7 +22,8 @@ sys.modules[f"{__name__}.tirx"] = tir
 relax = NotYetModule(f"{__name__}.relax")
 sys.modules[relax.__name__] = relax
 
-__all__ = ["from_source", "ir", "ir_module", "parse", "relax", "tir", "tirx"]
+__all__ = ["from_source", "ir", "ir_builder", "ir_module", "parse", "relax", "tir", "tirx"]
+_NOT_YET = frozenset(("register_dialect",))
 
 
 def parse(
@@ -51,3 +52,17 @@ def parse(
 
 
 from_source = parse
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ir_builder":
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    from tirscript.notyet import absent
+
+    return absent(__name__, name, __all__, _NOT_YET)
+
+
+def __dir__() -> list[str]:
+    return __all__
