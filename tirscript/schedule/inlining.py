@@ -48,7 +48,7 @@ def inverse_of(indices: Sequence[Expr], iter_vars: Sequence[IterVar]) -> Inverse
 
 
 def _direct(indices: Sequence[Expr], iter_vars: Sequence[IterVar]) -> Inverse | None:
-    """The quick answer: each index is an axis of its own, with a constant range, and all others stand still."""
+    """The quick answer: each index is an axis of its own, of constant range, and all others stand still."""
     doms = {iv.var: iv.dom for iv in iter_vars}
     axes: dict[Var, Expr] = {}
     box: list[Span] = []
