@@ -13,8 +13,8 @@ import pytest
 
 import tirscript as ts
 from tests.corpus import CORPUS
-from tirscript.display.cache import CacheLevel, Simulator, cache_levels, cache_misses
 from tirscript.display.access_movie import movie
+from tirscript.display.cache import CacheLevel, Simulator, cache_levels, cache_misses
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -9,16 +9,18 @@ from .objects import in_notebook, mimebundle, show
 if TYPE_CHECKING:
     from .access_movie import Movie, movie
     from .cache import CacheLevel, CacheReport, cache_misses
+    from .linked_views import LinkedView, linked
 
 __all__ = [
-    "CacheLevel", "CacheReport", "Movie", "ansi", "cache_misses", "diff_ansi", "diff_html", "html",
-    "in_notebook", "mimebundle", "movie", "show", "svg",
+    "CacheLevel", "CacheReport", "LinkedView", "Movie", "ansi", "cache_misses", "diff_ansi", "diff_html",
+    "html", "in_notebook", "linked", "mimebundle", "movie", "show", "svg",
 ]  # fmt: skip
 
 # What is loaded on first use: showing a script needs none of it.
 _LATER = {
     **dict.fromkeys(["Movie", "movie"], "access_movie"),
     **dict.fromkeys(["CacheLevel", "CacheReport", "cache_misses"], "cache"),
+    **dict.fromkeys(["LinkedView", "linked"], "linked_views"),
 }
 
 

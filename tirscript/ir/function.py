@@ -64,10 +64,21 @@ class PrimFunc(Node):
         function: PrimFunc = hooks.call("specialize", self, values)
         return function
 
+    def tree(self) -> Any:
+        """The loops and blocks as a tree: extents, kinds, bindings, reads and writes, storage scopes."""
+        return hooks.call("tree", self)
+
     def to_python(self, *, checked: bool | str = False) -> str:
         """The function as plain Python loops over NumPy arrays."""
         text: str = hooks.call("to_python", self, checked=checked)
         return text
+
+    def linked(self, target: Any = "llvm", **options: Any) -> Any:
+        """Script, lowered script, LLVM IR and assembly with the lines that belong together.
+
+        The options are those of ``tirscript.display.linked``.
+        """
+        return hooks.call("linked", self, target, **options)
 
 
 __all__ = ["Expr", "PrimFunc"]

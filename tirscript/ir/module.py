@@ -42,10 +42,21 @@ class IRModule(Printable):
         """A module with one function, named by its ``global_symbol``, else ``main``."""
         return IRModule({function.name: function})
 
+    def tree(self) -> Any:
+        """The loops and blocks as a tree: extents, kinds, bindings, reads and writes, storage scopes."""
+        return hooks.call("tree", self)
+
     def to_python(self, *, checked: bool | str = False) -> str:
         """The functions as plain Python loops over NumPy arrays."""
         text: str = hooks.call("to_python", self, checked=checked)
         return text
+
+    def linked(self, target: Any = "llvm", **options: Any) -> Any:
+        """Script, lowered script, LLVM IR and assembly with the lines that belong together.
+
+        The options are those of ``tirscript.display.linked``.
+        """
+        return hooks.call("linked", self, target, **options)
 
     def update_func(self, var: GlobalVar | str, function: PrimFunc) -> None:
         """Set the function of that name."""

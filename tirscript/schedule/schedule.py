@@ -281,6 +281,13 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
         """
         return tree_of([(f.name, f.func) for f in self._state.functions.values()])
 
+    def linked(self, target: Any = "llvm", **options: Any) -> Any:
+        """Script, lowered script, LLVM IR and assembly with the lines that belong together.
+
+        The options are those of ``tirscript.display.linked``.
+        """
+        return hooks.call("linked", self, target, **options)
+
     def movie(self, buffer: Any = None, cache: Any = "small", **options: Any) -> Any:
         """A movie of how the program touches a buffer, with the misses of a simulated cache.
 

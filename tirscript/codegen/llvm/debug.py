@@ -17,8 +17,19 @@ class DebugInfo:
         self._first = first
         self._files: dict[str, str] = {}
         self._locations: dict[tuple[str, int, int], str] = {}
+        self._others: dict[tuple[str, str], str] = {}  # scopes inside a function for text of other files
         self.scope = ""
+        self._file = ""  # of the function
         self._unit = ""
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """The function at hand: its scope and its file."""
+        return self.scope, self._file
+
+    @state.setter
+    def state(self, value: tuple[str, str]) -> None:
+        self.scope, self._file = value
 
     def add(self, text: str) -> str:
         ref = f"!{self._first + len(self.nodes)}"
@@ -45,7 +56,7 @@ class DebugInfo:
 
     def subprogram(self, name: str, source: Source | None, line: int) -> str:
         """A function's scope, which the locations that follow are in."""
-        file = self.file(source.name if source is not None else "script")
+        file = self._file = self.file(source.name if source is not None else "script")
         unit = self.unit()
         kind = self.add("!DISubroutineType(types: !{})")
         self.scope = self.add(
@@ -55,14 +66,24 @@ class DebugInfo:
         return self.scope
 
     def location(self, span: Span) -> str:
-        return self.at(span.line, span.column + 1)
+        file = self.file(span.source.name)
+        scope = self.scope
+        if file != self._file:
+            scope = self._others.get((scope, file), "")
+            if not scope:
+                text = f"!DILexicalBlockFile(scope: {self.scope}, file: {file}, discriminator: 0)"
+                scope = self._others[self.scope, file] = self.add(text)
+        return self._at(span.line, span.column + 1, scope)
 
     def at(self, line: int, column: int) -> str:
-        """The suffix of an instruction at that place."""
-        key = (self.scope, line, column)
+        """The suffix of an instruction at that place of the function's file."""
+        return self._at(line, column, self.scope)
+
+    def _at(self, line: int, column: int, scope: str) -> str:
+        key = (scope, line, column)
         known = self._locations.get(key)
         if known is None:
-            node = self.add(f"!DILocation(line: {line}, column: {column}, scope: {self.scope})")
+            node = self.add(f"!DILocation(line: {line}, column: {column}, scope: {scope})")
             known = self._locations[key] = f", !dbg {node}"
         return known
 

@@ -215,10 +215,12 @@ class FunctionEmitter(Builder):
             raise CodegenError(f"{type(s).__name__} is not lowered", code="not-lowered")
         self.reachable()
         self.span = s.span or self.span
+        around = self.debug
         if self.module.debug is not None and s.span is not None:
             self.debug = self.module.debug.location(s.span)
         try:
             emit(self, s)
+            self.debug = around
         except TirscriptError as e:
             # The innermost statement with a place is where the reader should look.
             if not e.marks and s.span is not None:

@@ -148,11 +148,11 @@ class ModuleEmitter:
         if self.debug is None:
             yield "", ""
             return
-        before = self.debug.scope
+        before = self.debug.state
         line = span.line if span is not None else 0
         scope = self.debug.subprogram(name, span.source if span is not None else None, line)
         yield f" !dbg {scope}", self.debug.at(line, 0)
-        self.debug.scope = before
+        self.debug.state = before
 
     def function(self, name: str, function: PrimFunc) -> None:
         symbol = self._symbols[name]
