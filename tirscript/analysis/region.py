@@ -79,7 +79,11 @@ class Dim:
         """The ends, read from the range as it is written where they were not asked for before."""
         if self.low is None and self.written is not None:
             self.low = low = to_linear(self.written.min)
-            extent = to_linear(self.written.extent)
+            size = self.written.extent
+            if type(size) is IntImm and size.value == 1:
+                self.high = low
+                return low, low
+            extent = to_linear(size)
             if low is not None and extent is not None:
                 self.high = (low + extent).shift(-1)
         return self.low, self.high
@@ -148,6 +152,8 @@ class Bounder:
         for c in conditions:
             self.forms += nonnegative(c)
         self._tight: dict[Var, tuple[Linear | None, Linear | None]] = {}
+        self._atoms: dict[Any, Linear] = {}  # plain bounds of atoms
+        self._kept: Bounder | None = None  # over all axes, made on first use
 
     def bound(self, lin: Linear, high: bool, tight: bool = True) -> Linear:
         """A bound free of the axes' variables; raises _Unknown."""
@@ -188,9 +194,16 @@ class Bounder:
             up = high if k > 0 else not high
             if type(chosen) is Var:
                 end = self.end(chosen, up, tight)
-            else:
+            elif tight:
                 end = self.atom_bound(chosen, up, tight, level)  # type: ignore[arg-type]
-            lin = lin.plus(Linear({chosen: 1}), -k).plus(end, k)
+            else:
+                key = (chosen, up, level)
+                known = self._atoms.get(key)
+                if known is None:
+                    known = self._atoms[key] = self.atom_bound(chosen, up, tight, level)  # type: ignore[arg-type]
+                end = known
+            terms = {a: c for a, c in lin.terms.items() if a is not chosen}
+            lin = Linear(terms, lin.const).plus(end, k)
 
     def reaches(self, atom: AtomKey, level: int) -> bool:
         if level == 0:
@@ -244,13 +257,16 @@ class Bounder:
             return self.eliminate(must_linear(x), up, tight, level)
 
         if kind is FloorDiv or kind is FloorMod:
-            divisor = must_linear(e.b)
+            number, divisor = atom.parts()
+            if number is None or divisor is None:
+                raise NotLinear
             if divisor.mentions(self.depth) or not self.is_positive(divisor):
                 raise _Unknown
             if kind is FloorDiv:
-                return floordiv(part(e.a, high), divisor, e.dtype)
+                return floordiv(self.eliminate(number, high, tight, level), divisor, e.dtype)
             if divisor.is_const:
-                low_a, high_a = part(e.a, False), part(e.a, True)
+                low_a = self.eliminate(number, False, tight, level)
+                high_a = self.eliminate(number, True, tight, level)
                 if (
                     low_a.is_const
                     and high_a.is_const
@@ -283,6 +299,18 @@ class Bounder:
             return a if largest else b
         if self.proves(b - a):
             return b if largest else a
+        return self.unordered(a, b, largest, dtype)
+
+    def both(self, a: Linear, b: Linear, dtype: str) -> tuple[Linear, Linear]:
+        """The smaller and the larger of two forms."""
+        if self.proves(a - b):
+            return b, a
+        if self.proves(b - a):
+            return a, b
+        return self.unordered(a, b, False, dtype), self.unordered(a, b, True, dtype)
+
+    def unordered(self, a: Linear, b: Linear, largest: bool, dtype: str) -> Linear:
+        """The extreme of two forms of which neither is known to be the larger."""
         cls = Max if largest else Min
         made = make_atom(cls, (frozenset((a.key(), b.key())),), cls(a.written(dtype), b.written(dtype)))
         return Linear({made: 1})
@@ -305,7 +333,9 @@ class Bounder:
         """Whether ``lin >= 0`` for all values of the kept axes (and of the axes, where they occur)."""
         if lin.is_const:
             return lin.const >= 0
-        keep = Bounder((*self.keep, *self.axes), positive=self.positive) if self.keep or self.axes else None
+        keep = self._kept
+        if keep is None and (self.keep or self.axes):
+            keep = self._kept = Bounder((*self.keep, *self.axes), positive=self.positive)
         if keep is not None:
             try:
                 lin = keep.eliminate(lin, False, False, 0)
@@ -322,6 +352,11 @@ class Bounder:
 
 def axis_ends(axis: Axis) -> tuple[Linear | None, Linear | None]:
     """The first and the last value of an axis in normal form; None where it has none."""
+    if type(axis.min) is IntImm and type(axis.extent) is IntImm:
+        first = axis.min.value
+        step = axis.loop.step if axis.loop is not None else None
+        if step is None:
+            return Linear({}, first), Linear({}, first + axis.extent.value - 1)
     low, extent = to_linear(axis.min), to_linear(axis.extent)
     if low is None:
         return None, None
@@ -463,6 +498,7 @@ class Hull:
         self.buffer = buffer
         self.box = box
         self.keep = keep
+        self._compare: Bounder | None = None
 
     def join(self, box: Box) -> None:
         self.box = tuple(
@@ -483,10 +519,15 @@ class Hull:
         if low_a is None or low_b is None or high_a is None or high_b is None:
             return _whole(size)
         first = x.min.dtype if x is not None else dtype
-        compare = Bounder((), (), self.keep, _shape_vars(self.buffer))
+        compare = self._compare
+        if compare is None:
+            compare = self._compare = Bounder((), (), self.keep, _shape_vars(self.buffer))
         try:
-            low = compare.extreme(low_a, low_b, False, first)
-            high = compare.extreme(high_a, high_b, True, first)
+            if low_a is high_a and low_b is high_b:
+                low, high = compare.both(low_a, low_b, first)
+            else:
+                low = compare.extreme(low_a, low_b, False, first)
+                high = compare.extreme(high_a, high_b, True, first)
         except ConstantRange:
             return _whole(size)
         if low is low_a and high is high_a:
