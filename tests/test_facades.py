@@ -77,9 +77,12 @@ def test_verify_well_formed() -> None:
 @pytest.mark.parametrize(
     ("use", "name"),
     [
-        (lambda: tvm.tir.transform.LowerInitBlock(), "tir.transform.LowerInitBlock"),
-        (lambda: tvm.tir.analysis.calculate_workspace_bytes, "tir.analysis.calculate_workspace_bytes"),
-        (lambda: tvm.transform.PassContext(), "tirscript.transform.PassContext"),
+        (lambda: tvm.tir.transform.StorageRewrite(), "tirscript.tir.transform.StorageRewrite"),
+        (lambda: tvm.tir.analysis.verify_gpu_code(1), "tirscript.tir.analysis.verify_gpu_code"),
+        (lambda: tvm.runtime.load_module("a.so"), "tirscript.runtime.load_module"),
+        (lambda: tvm.te.create_schedule(1), "tirscript.te.create_schedule"),
+        (lambda: tvm.tir.ProducerLoad(1, 2), "tirscript.tir.ProducerLoad"),
+        (lambda: tvm.contrib.nvcc.compile_cuda, "tirscript.contrib.nvcc.compile_cuda"),
         (lambda: tvm.relax.Function(), "tirscript.relax.Function"),
     ],
 )

@@ -36,8 +36,8 @@ _NAMES = {
     ),
 }  # fmt: skip
 _MODULES = (
-    "analysis", "arith", "contrib", "diagnostics", "display", "driver", "ir", "lowering", "nd", "runtime",
-    "schedule", "s_tir", "script", "target", "te", "tensor_intrin", "testing", "tir",
+    "analysis", "arith", "contrib", "diagnostics", "display", "driver", "error", "ir", "lowering", "nd",
+    "runtime", "schedule", "s_tir", "script", "target", "te", "tensor_intrin", "testing", "tir",
     "tirx", "topi", "transform",
 )  # fmt: skip
 # Second names: TVM's spelling of what has another name here.
@@ -45,12 +45,17 @@ _ALIASES = {
     "TVMError": "tirscript.diagnostics:TirscriptError",
     "DiagnosticError": "tirscript.diagnostics:ParseError",
     "instrument": "tirscript:transform",
+    "DataType": "tirscript.ir.types:DataType",
+    "convert": "tirscript.tir.helpers:convert",
 }
 _NOT_YET_MODULES = (
     "autotvm", "auto_scheduler", "dlight", "meta_schedule",
-    "relax", "rpc",
+    "micro", "relax", "relay", "rpc", "support",
 )  # fmt: skip
-_NOT_YET_NAMES = ("opencl", "metal")
+_NOT_YET_NAMES = (
+    "DataTypeCode", "GenericFunc", "Object", "ext_dev", "hexagon", "metal", "opencl", "register_extension",
+    "register_object", "rocm", "vpi", "vulkan", "webgpu",
+)  # fmt: skip
 
 # Modules of TVM that are others here, found on import.
 _SECOND_MODULES = {

@@ -13,13 +13,20 @@ _NAMES = {
     "cpu": "cpu",
     "cuda": "cuda",
     "device": "device",
+    "tensor": "tensor",
+    "Tensor": "Tensor",
 }
+_NOT_YET = frozenset((
+    "Device", "ext_dev", "hexagon", "metal", "numpyasarray", "opencl", "rocm", "vpi", "vulkan", "webgpu",
+))  # fmt: skip
 __all__ = sorted(_NAMES)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _NAMES:
-        raise AttributeError(f"module 'tirscript.nd' has no attribute {name!r}")
+        from tirscript.notyet import absent
+
+        return absent(__name__, name, __all__, _NOT_YET)
     value = globals()[name] = getattr(importlib.import_module("tirscript.runtime"), _NAMES[name])
     return value
 

@@ -15,6 +15,10 @@ _INSTEAD = {
     "meta_schedule": "there is no tuner; transform a Schedule by hand",
     "dlight": "there are no default GPU schedules; transform a Schedule by hand",
     "rpc": "remote execution is not supported",
+    "relay": "graphs of operators are not supported; write each operator as a T.prim_func and schedule it",
+    "load_module": "a built module lives in its process: build the program again",
+    "system_lib": "a built module lives in its process: build the program again",
+    "create_schedule": "make a function of the tensors, te.create_prim_func([A, B]), and use tir.Schedule",
     "autotvm": "there is no tuner; transform a Schedule by hand",
     "auto_scheduler": "there is no tuner; transform a Schedule by hand",
 }

@@ -7,6 +7,7 @@ A target is a kind with options, written as in a shell (``llvm -mcpu=skylake -nu
 from __future__ import annotations
 
 import contextvars
+import importlib
 import re
 import shlex
 from collections.abc import Callable, Mapping
@@ -14,7 +15,10 @@ from typing import Any, NamedTuple
 
 from tirscript.diagnostics import TargetError, did_you_mean
 
-__all__ = ["Target", "TargetKind"]
+__all__ = [
+    "Target", "TargetKind", "arm_cpu", "create", "cuda", "detect_target_from_device", "list_kinds",
+    "list_tags", "opencl", "register_tag",
+]  # fmt: skip
 
 Value = str | int | bool
 
@@ -297,6 +301,50 @@ class Target:
     def thread_warp_size(self) -> int:
         return int(self.get("thread_warp_size", 1))
 
+    @property
+    def keys(self) -> list[str]:
+        """The kinds of devices that it stands for, as TVM lists them."""
+        return [self.device_kind, "gpu"] if self.device_kind != "cpu" else ["cpu"]
+
+    @property
+    def libs(self) -> list[str]:
+        """External libraries: none are used."""
+        return []
+
+    @property
+    def model(self) -> str:
+        """The processor's name, ``unknown`` where it is not said."""
+        return self.mcpu or "unknown"
+
+    def get_target_device_type(self) -> int:
+        """DLPack's number of its devices."""
+        return {"cpu": 1, "cuda": 2, "opencl": 4, "metal": 8}[self.device_kind]
+
+    @staticmethod
+    def from_device(device: Any) -> Target:
+        """The target for a device, such as ``cpu()`` or ``"cuda"``."""
+        kind = device.split(":")[0] if isinstance(device, str) else device.kind
+        return Target("llvm" if kind == "cpu" else kind)
+
+    @staticmethod
+    def canon_target(target: Any) -> Target | None:
+        """``target`` as a Target; None stays None."""
+        return target if target is None or isinstance(target, Target) else Target(target)
+
+    @staticmethod
+    def canon_target_and_host(
+        target: Any, target_host: Any = None, *_: Any
+    ) -> tuple[Target | None, Target | None]:
+        """Target and host as Targets, the host inside the target too."""
+        made = Target.canon_target(target)
+        if made is None:
+            if target_host is not None:
+                raise TargetError("a host without a target", code="target-host")
+            return None, None
+        if target_host is not None:
+            made = made.with_host(target_host)
+        return made, made.host
+
     def with_host(self, host: str | Mapping[str, Any] | Target) -> Target:
         return Target(self, host)
 
@@ -340,6 +388,11 @@ class Target:
 
     def __str__(self) -> str:
         return self._text
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        # By name: what displays stands above.
+        bundle: dict[str, str] = importlib.import_module("tirscript.display").mimebundle(self)
+        return bundle
 
     def __repr__(self) -> str:
         return f"Target({self._text!r})"
@@ -447,3 +500,94 @@ def _parse_dict(given: Mapping[str, Any]) -> tuple[str, dict[str, Value], str, A
         else:
             _set(kind, options, key, value, text)
     return kind, options, tag, host
+
+
+# ---- TVM's functions of the module
+
+
+def create(target: str | Mapping[str, Any] | Target) -> Target:
+    """The target of a text or dict.
+
+    Source: TVM's ``target.create``.
+    """
+    return Target(target)
+
+
+def cuda(model: str = "unknown", arch: str | None = None, options: str | None = None, **_: Any) -> Target:
+    """A target for NVIDIA's GPUs.
+
+    >>> cuda(arch="sm_80")
+    Target('cuda -arch=sm_80')
+
+    Source: TVM's ``target.cuda``.
+    """
+    words = ["cuda", *([f"-arch={arch}"] if arch else []), *([options] if options else [])]
+    return Target(" ".join(words))
+
+
+def opencl(model: str = "unknown", options: str | None = None) -> Target:
+    """A target for OpenCL.
+
+    Source: TVM's ``target.opencl``.
+    """
+    return Target(" ".join(["opencl", *([options] if options else [])]))
+
+
+def arm_cpu(model: str = "unknown", options: str | None = None) -> Target:
+    """A target for Arm's processors of 64 bits.
+
+    Source: TVM's ``target.arm_cpu``.
+    """
+    return Target(" ".join(["llvm -mtriple=aarch64-linux-gnu", *([options] if options else [])]))
+
+
+def list_tags() -> dict[str, Target]:
+    """The tags, with the target of each.
+
+    Source: TVM's ``target.list_tags``.
+    """
+    return {name: Target(name) for name in _TAGS}
+
+
+def list_kinds() -> list[str]:
+    """The kinds of targets."""
+    return list(_KINDS)
+
+
+def register_tag(name: str, config: Mapping[str, Any], override: bool = False) -> Target:
+    """A new tag: a name for a target that is written as a dict.
+
+    Source: TVM's ``target.register_tag``.
+    """
+    if name in _KINDS or (name in _TAGS and not override):
+        raise TargetError(f"there is a target `{name}` already", code="target-tag", hint="override=True")
+    made = Target(config)
+    _TAGS[name] = {"kind": str(made.kind), **made.attrs}
+    return Target(name)
+
+
+def detect_target_from_device(dev: Any) -> Target:
+    """The target for a device.
+
+    Source: TVM's ``target.detect_target.detect_target_from_device``.
+    """
+    return Target.from_device(dev)
+
+
+_NOT_YET = frozenset((
+    "GenericFunc", "VirtualDevice", "adreno", "arm_isa", "bifrost", "build_config", "codegen",
+    "compilation_config", "datatype", "detect_target", "generic_func", "generic", "hexagon", "intel_graphics",
+    "intrin", "mali",
+    "micro", "override_native_generic_func", "pynq", "rasp", "register_intrin_lowering", "riscv_cpu", "rocm",
+    "rpi", "stm32", "tag_registry", "vta", "x86",
+))  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    from tirscript.notyet import absent
+
+    return absent(__name__, name, __all__, _NOT_YET)
+
+
+def __dir__() -> list[str]:
+    return __all__

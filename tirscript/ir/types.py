@@ -88,6 +88,43 @@ class FuncType(Type):
         return f"FuncType({list(self.arg_types)!r}, {self.ret_type!r})"
 
 
+_CODES = {"int": 0, "uint": 1, "bool": 1, "float": 2, "handle": 3, "void": 3, "bfloat": 4, "float8": 7}
+
+
+class DataType(str):
+    """A dtype string with its parts, as TVM has it.
+
+    >>> t = DataType("float32x4")
+    >>> t == "float32x4", t.bits, t.lanes, t.type_code, t.itemsize
+    (True, 32, 4, 2, 4)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, type_str: Any) -> DataType:
+        return super().__new__(cls, dt.normalize(type_str))
+
+    @property
+    def bits(self) -> int:
+        """The width of one lane."""
+        return dt.info(self).bits
+
+    @property
+    def lanes(self) -> int:
+        """The number of lanes."""
+        return dt.info(self).lanes
+
+    @property
+    def type_code(self) -> int:
+        """DLPack's number of the kind."""
+        return _CODES[dt.info(self).code]
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one lane in memory."""
+        return (dt.info(self).bits + 7) // 8
+
+
 def type_of(e: Any) -> Type:
     """The type of an expression, as an object."""
     if e.dtype == "handle":
@@ -96,4 +133,4 @@ def type_of(e: Any) -> Type:
     return PrimType(e.dtype)
 
 
-__all__ = ["FuncType", "PointerType", "PrimType", "TupleType", "Type", "type_of"]
+__all__ = ["DataType", "FuncType", "PointerType", "PrimType", "TupleType", "Type", "type_of"]

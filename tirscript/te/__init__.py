@@ -46,13 +46,19 @@ _FUNCTIONS = (
 )  # fmt: skip
 
 
+# Of TVM's names those that are not here: te has no schedules of its own.
+_NOT_YET = frozenset((
+    "AutodiffContext", "HybridOp", "Schedule", "SpecializedCondition", "TensorComputeOp", "TensorIntrinCall",
+    "create_schedule", "decl_tensor_intrin", "gradient", "hybrid", "operation", "schedule", "tag", "tensor",
+    "tensor_intrin", "trace",
+))  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
     if name not in _FUNCTIONS:
-        from tirscript.diagnostics import did_you_mean
+        from tirscript.notyet import absent
 
-        hint = None if name.startswith("__") else did_you_mean(name, __all__)
-        more = f"; {hint}" if hint else ""
-        raise AttributeError(f"module 'tirscript.te' has no attribute {name!r}{more}")
+        return absent(__name__, name, __all__, _NOT_YET)
     value = globals()[name] = getattr(_operators, name)
     return value
 
