@@ -22,12 +22,12 @@ from .footprint import add_loads, touched
 from .inlining import Inverse, inverse_of
 from .legality import aliased_params, outside_ranges
 from .motion import meeting
-from .moves import with_regions, without
+from .moves import vanished, with_regions, without
 from .nesting import around
 from .refs import StmtSRef, block_token
 from .regions import Prover, domain_of
 from .resolve import block_place
-from .state import ScheduleState
+from .state import ScheduleState, lifted
 
 
 class NotASingleStore(Refusal):
@@ -563,20 +563,38 @@ def _up_to(place: StmtSRef, top: StmtSRef) -> list[StmtSRef]:
 def replace_blocks(state: ScheduleState, merge: Merge, block: Block, predicate: Expr) -> None:
     """Put the producer's new block in its place, take the consumer out, and the buffer between."""
     home = merge.place.home
-    token = block_token(merge.producer.node.block.label)
-    owner = block_token(merge.home.node.block.label)
+    owner = merge.home
+    producer = merge.producer
     top, rest = without(merge.place)
     assert rest is not None
-    state.replace(top, rest)
-    place = home.index[token]
-    s: BlockRealize = place.node
-    state.replace(place, BlockRealize(s.iter_values, predicate, with_regions(block), s.span))
-    place = home.index[owner]
-    s = place.node
+    s: BlockRealize = producer.node
+    made = BlockRealize(s.iter_values, predicate, with_regions(block), s.span)
+    gone = vanished(merge.place, top)
+    at = _child_number(top, producer)
+    if at >= 0 and top is not owner:
+        # Both stand in one sequence: one change.
+        parts = list(top.node.seq)
+        parts[at] = lifted(top, producer, made)
+        del parts[_child_number(top, merge.place)]
+        body = lifted(owner, top, parts[0] if len(parts) == 1 else SeqStmt(tuple(parts), top.node.span))
+    else:
+        token, own = block_token(s.block.label), block_token(owner.node.block.label)
+        state.replace(top, rest, gone)
+        state.replace(home.index[token], made)
+        owner, gone = home.index[own], ()
+        body = owner.node.block.body
+    s = owner.node
     kept = tuple([b for b in s.block.alloc_buffers if b is not merge.buffer])
-    state.replace(
-        place, BlockRealize(s.iter_values, s.predicate, s.block.replace(alloc_buffers=kept), s.span)
-    )
+    new = s.block.replace(body=body, alloc_buffers=kept)
+    state.replace(owner, BlockRealize(s.iter_values, s.predicate, new, s.span), gone)
+
+
+def _child_number(top: StmtSRef, place: StmtSRef) -> int:
+    """The number of the part of the sequence ``top`` that a place stands in; -1 where there is none."""
+    p: StmtSRef | None = place
+    while p is not None and p.parent is not top:
+        p = p.parent
+    return p.seq_index if p is not None and type(top.node) is SeqStmt else -1
 
 
 __all__ = ["Merge", "find_merge", "replace_blocks"]

@@ -7,7 +7,7 @@ from typing import Any
 from tirscript.analysis.access import Access, accesses_of, infer_regions
 from tirscript.ir.stmt import Block, BlockRealize, For, IfThenElse, SeqStmt, Stmt, While
 
-from .refs import StmtSRef
+from .refs import StmtSRef, block_token
 
 Path = tuple[tuple[Stmt, int], ...]
 
@@ -64,6 +64,17 @@ def without(place: StmtSRef) -> tuple[StmtSRef, Stmt | None]:
             return here, None
         here, slot, p = p, p.seq_index, p.parent
     return here, None
+
+
+def vanished(place: StmtSRef, top: StmtSRef) -> tuple[Any, ...]:
+    """The tokens of a block of a single store, and of the loops around it below ``top``."""
+    out: list[Any] = [block_token(place.node.block.label)]
+    p = place.parent
+    while p is not None and p is not top:
+        if type(p.node) is For:
+            out.append(p.node.loop_var)
+        p = p.parent
+    return tuple(out)
 
 
 def with_regions(block: Block, *, keep: tuple[Any, ...] = ()) -> Block:

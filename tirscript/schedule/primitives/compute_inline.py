@@ -60,7 +60,7 @@ from ..footprint import cells, touched
 from ..inlining import Inverse, inverse_of
 from ..legality import aliased_params, outside_ranges
 from ..motion import meeting
-from ..moves import paths, surely_before, with_regions, without
+from ..moves import paths, surely_before, vanished, with_regions, without
 from ..prove import same
 from ..refs import StmtSRef
 from ..resolve import block_place
@@ -542,7 +542,8 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
     )  # fmt: skip
     if block.reads and any(r.buffer is buffer for r in block.reads):
         block = with_regions(block)
-    state.replace(plan.home, BlockRealize(s.iter_values, s.predicate, block, s.span))
+    gone = vanished(plan.place, top)
+    state.replace(plan.home, BlockRealize(s.iter_values, s.predicate, block, s.span), gone)
 
 
 KIND = InstructionKind("ComputeInline", "compute_inline", ("block",), check, rewrite)
