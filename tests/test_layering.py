@@ -63,6 +63,8 @@ OUTSIDE = {
     "astor": {"codegen"},
     "pygments": {"display"},
     "IPython": {"display"},
+    "matplotlib": {"display"},
+    "tqdm": {"display"},
     "hypothesis": {"testing"},
     "pytest": {"testing"},
 }
@@ -149,7 +151,7 @@ def test_llvmlite_and_cupy_are_imported_on_use() -> None:
             if isinstance(n, (ast.Import, ast.ImportFrom)):
                 names = [a.name for a in n.names] if isinstance(n, ast.Import) else [n.module or ""]
                 tops = {name.partition(".")[0] for name in names}
-                assert not tops & {"cupy", "cupyx", "IPython", "hypothesis"}, path
+                assert not tops & {"cupy", "cupyx", "IPython", "hypothesis", "matplotlib", "tqdm"}, path
                 assert "llvmlite" not in tops or "runtime" in path.parts, path
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tirscript.diagnostics import NotYetError, TargetError, TirscriptError
 from tirscript.ir import hooks
+from tirscript.ir.expr import Var
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
+from tirscript.ir.node import memo_of
 from tirscript.target import Target
 
 if TYPE_CHECKING:
     from tirscript.runtime import Module
+    from tirscript.runtime.timing import Work
 
 __all__ = ["build", "compile", "lower"]
 
@@ -102,10 +105,51 @@ def build(
         for func in mod.functions.values():
             check_bounds(func)
         built = [_BUILDERS[t.kind](_part(mod, names), _checked_build(t)) for t, names in groups.items()]
-    return built[0] if len(built) == 1 else _joined(built)
+    module = built[0] if len(built) == 1 else _joined(built)
+    module.about = lambda key: _Known(mod, key)
+    return module
 
 
 compile = build
+
+
+class _Known:
+    """What is known of a function that was built: its work, by its own counts, and its last timing."""
+
+    def __init__(self, mod: IRModule, name: str) -> None:
+        self._mod = mod
+        self._func = mod[name]
+        self._name = name
+
+    def work(self, args: Sequence[Any]) -> Callable[[], Work | None]:
+        """What a call with these arguments does; counted when it is asked for."""
+        sizes: dict[Any, int] = {}
+        for p, value in zip(self._func.params, args, strict=False):
+            buffer = self._func.buffer_map.get(p)
+            if buffer is None:
+                if isinstance(value, int):
+                    sizes[p] = value
+                continue
+            for n, given in zip(buffer.shape, getattr(value, "shape", ()), strict=False):
+                if isinstance(n, Var):
+                    sizes.setdefault(n, int(given))
+
+        def count() -> Work | None:
+            from tirscript.analysis.cost import cost_of
+            from tirscript.runtime.timing import Work
+
+            cost = cost_of(self._mod, self._name)
+            try:
+                flops, moved = cost.flops.value(sizes), cost.traffic.value(sizes)
+            except TirscriptError:
+                return None  # a size that no argument says
+            return Work(flops, moved, cost.flops.exact and cost.traffic.exact)
+
+        return count
+
+    def remember(self, timing: Any) -> None:
+        """For ``show(cost=True)``."""
+        memo_of(self._func)["timing"] = timing
 
 
 def _checked_build(target: Target) -> Target:

@@ -16,6 +16,7 @@ from typing import Any
 
 from tirscript.arith.exact import is_exact
 from tirscript.diagnostics import TirscriptError, deep_recursion, did_you_mean
+from tirscript.ir import hooks
 from tirscript.ir.expr import (
     GE,
     Call,
@@ -167,6 +168,10 @@ class FunctionCost(Cost):
             code="unknown-part",
             hint=did_you_mean(str(key), [p.name for p in self.parts]),
         )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle: dict[str, str] = hooks.call("mimebundle", self)
+        return bundle
 
     @property
     def traffic(self) -> Count:

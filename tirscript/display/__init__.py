@@ -9,11 +9,18 @@ from .objects import in_notebook, mimebundle, show
 if TYPE_CHECKING:
     from .access_movie import Movie, movie
     from .cache import CacheLevel, CacheReport, cache_misses
+    from .charts import bar_chart, roofline
+    from .diff_view import diff
     from .linked_views import LinkedView, linked
+    from .machine import Machine, measure_machine
+    from .progress_bar import progress
+    from .report import Comparison
+    from .tree_view import tree, tree_svg
 
 __all__ = [
-    "CacheLevel", "CacheReport", "LinkedView", "Movie", "ansi", "cache_misses", "diff_ansi", "diff_html",
-    "html", "in_notebook", "linked", "mimebundle", "movie", "show", "svg",
+    "CacheLevel", "CacheReport", "Comparison", "LinkedView", "Machine", "Movie", "ansi", "bar_chart",
+    "cache_misses", "diff", "diff_ansi", "diff_html", "html", "in_notebook", "linked", "measure_machine",
+    "mimebundle", "movie", "progress", "roofline", "show", "svg", "tree", "tree_svg",
 ]  # fmt: skip
 
 # What is loaded on first use: showing a script needs none of it.
@@ -21,6 +28,12 @@ _LATER = {
     **dict.fromkeys(["Movie", "movie"], "access_movie"),
     **dict.fromkeys(["CacheLevel", "CacheReport", "cache_misses"], "cache"),
     **dict.fromkeys(["LinkedView", "linked"], "linked_views"),
+    **dict.fromkeys(["bar_chart", "roofline"], "charts"),
+    **dict.fromkeys(["Machine", "measure_machine"], "machine"),
+    **dict.fromkeys(["tree", "tree_svg"], "tree_view"),
+    "Comparison": "report",
+    "diff": "diff_view",
+    "progress": "progress_bar",
 }
 
 

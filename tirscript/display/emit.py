@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html as _html
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -22,6 +22,12 @@ COLOURS: dict[str, tuple[str, str]] = {
 ADDED = ("--jp-success-color1", "#2d8f50")
 REMOVED = ("--jp-error-color1", "#d0453a")
 ACCENT = ("--jp-brand-color1", "#2f86d2")
+FAINT = ("--jp-ui-font-color2", "#7f858b")
+
+FONT = (
+    "font-family:var(--jp-code-font-family, ui-monospace, Menlo, Consolas, monospace);"
+    "font-size:var(--jp-code-font-size, 13px);line-height:1.35"
+)
 
 _PRE = (
     "margin:0;padding:0 0 0 var(--jp-code-padding, 0);background:none;color:inherit;border:0;"
@@ -64,6 +70,36 @@ def html(text: str, *, marked: Collection[int] = (), style: str | None = None) -
         )
         return f'<pre style="{_PRE};padding-left:6px">{body}</pre>'
     return f'<pre style="{_PRE}">{body}</pre>'
+
+
+def escape(text: str) -> str:
+    """``text`` for HTML; quotes stay, it is no attribute."""
+    return _html.escape(text, quote=False)
+
+
+def line_html(text: str, marks: Sequence[tuple[int, int]] = (), tint: str = "") -> str:
+    """A highlighted line without its ``<pre>``; the ranges ``marks`` get the background ``tint``."""
+    if not marks:
+        return TOKEN.sub(_coloured, escape(text))
+    out: list[str] = []
+    at = 0
+    waiting = list(marks)
+    for kind, piece in tokens(text):
+        while piece:
+            while waiting and waiting[0][1] <= at:
+                waiting.pop(0)
+            if not waiting or waiting[0][0] >= at + len(piece):
+                size, marked = len(piece), False
+            elif waiting[0][0] > at:
+                size, marked = waiting[0][0] - at, False
+            else:
+                size, marked = min(waiting[0][1] - at, len(piece)), True
+            body = escape(piece[:size])
+            if marked:
+                body = f'<span style="background:{tint};font-weight:bold">{body}</span>'
+            out.append(f"{_OPEN[kind]}{body}</span>" if kind else body)
+            piece, at = piece[size:], at + size
+    return "".join(out)
 
 
 def diff_html(text: str) -> str:

@@ -24,11 +24,13 @@ class Printable:
         line_numbers: bool = False,
         underline: Iterable[Any] = (),
         annotate: Mapping[Any, str] | Callable[[Any], str | None] | None = None,
+        **more: Any,
     ) -> str:
         """The text of this program or part of one.
 
         ``dialect`` is ``"tirscript"`` or ``"tvm-0.27"``; ``sugar=False`` writes one loop and one axis a
-        line; ``width`` wraps; ``underline`` and ``annotate`` mark nodes.
+        line; ``width`` wraps; ``underline`` and ``annotate`` mark nodes.  Further options are those of TVM
+        (``obj_to_underline``, ``syntax_sugar``, ``indent_spaces`` ...).
         """
         text: str = hooks.call(
             "script",
@@ -41,13 +43,14 @@ class Printable:
             line_numbers=line_numbers,
             underline=underline,
             annotate=annotate,
+            **more,
         )
         return text
 
     def show(self, **options: Any) -> None:
         """Show the script, highlighted: as HTML in a notebook, in colours in a terminal.
 
-        The options are those of ``script``.
+        The options are those of ``script``; ``cost=True`` writes beside each loop what it costs.
         """
         hooks.call("show", self, **options)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from tirscript.diagnostics import TargetError, did_you_mean
@@ -45,6 +46,11 @@ class Device:
 
     def __hash__(self) -> int:
         return hash((self.kind, self.index))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        # By name: what displays stands above what runs.
+        bundle: dict[str, str] = importlib.import_module("tirscript.display").mimebundle(self)
+        return bundle
 
     def __str__(self) -> str:
         return f"{self.kind}:{self.index}"

@@ -39,6 +39,8 @@ class Module:
         self._sources = dict(sources or {})
         self._default_source = default_source
         self.imported_modules: list[Module] = []
+        # What is known of a function beyond its code: its work for given arguments, its last timing.
+        self.about: Callable[[str], Any] | None = None
 
     @property
     def functions(self) -> dict[str, Callable[..., Any]]:
@@ -113,6 +115,10 @@ class Module:
 
     inspect_source = get_source
 
+    def formats(self) -> list[str]:
+        """The forms that ``get_source`` gives."""
+        return list(self._sources)
+
     def time_evaluator(
         self,
         name: str | None = None,
@@ -132,10 +138,17 @@ class Module:
                 raise CallValueError(
                     f"time_evaluator: {word} is at least 1, not {value}", code="time-evaluator"
                 )
-        function = self[self.entry_name if name is None else name]
+        chosen = self.entry_name if name is None else name
+        function = self[chosen]
+        about = None if self.about is None else self.about(chosen)
 
         def evaluate(*args: Any) -> Timing:
-            return measure(compiled.bound(function, args), number, repeat, min_repeat_ms)
+            work = None if about is None else about.work(args)
+            run = compiled.bound(function, args)
+            timing = measure(run, number, repeat, min_repeat_ms, name=chosen, work=work)
+            if about is not None:
+                about.remember(timing)
+            return timing
 
         return evaluate
 

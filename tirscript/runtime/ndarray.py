@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import operator
 from typing import Any
@@ -129,6 +130,11 @@ class NDArray:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.device.device_type, self.device.index
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        # By name: what displays stands above what runs.
+        bundle: dict[str, str] = importlib.import_module("tirscript.display").mimebundle(self)
+        return bundle
 
     def __repr__(self) -> str:
         return f"<tirscript.NDArray {self.dtype}{list(self.shape)} on {self.device}>\n{self._array!r}"

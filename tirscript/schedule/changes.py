@@ -77,7 +77,9 @@ def what_changed(before: PrimFunc, after: PrimFunc) -> list[str]:
         if was_block.annotations != block.annotations:
             out.append(f'block "{block.name}" annotated')
         if len(was_block.iter_vars) != len(block.iter_vars):
-            out.append(f'block "{block.name}" has {len(block.iter_vars)} axes, had {len(was_block.iter_vars)}')
+            out.append(
+                f'block "{block.name}" has {len(block.iter_vars)} axes, had {len(was_block.iter_vars)}'
+            )
     kept_old = [v for v in old.loops if v in new.loops]
     kept_new = [v for v in new.loops if v in old.loops]
     if kept_old != kept_new and not (gone or come):
@@ -96,7 +98,9 @@ def what_changed(before: PrimFunc, after: PrimFunc) -> list[str]:
     out += [f"buffer `{name}` gone" for name in names]
     if not out:
         moved = [
-            f'"{b.name}"' for t, b in new.blocks.items() if t in old.blocks and old.parents[t] is not new.parents[t]
+            f'"{b.name}"'
+            for t, b in new.blocks.items()
+            if t in old.blocks and old.parents[t] is not new.parents[t]
         ]
         if moved:
             out.append(f"block{_s(moved)} {', '.join(moved)} moved")

@@ -51,6 +51,10 @@ class Step:
             out += found if len(self.changes) == 1 else [f"{home.name}: {text}" for text in found]
         return out
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle: dict[str, str] = hooks.call("mimebundle", self)
+        return bundle
+
     def __repr__(self) -> str:
         return f"step {self.number}: {self.text}"
 

@@ -102,6 +102,10 @@ class ExprRV:
     def __int__(self) -> int:
         return self.value
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle: dict[str, str] = hooks.call("mimebundle", self)
+        return bundle
+
     def __repr__(self) -> str:
         return f"ExprRV({self.name}={self.value})"
 

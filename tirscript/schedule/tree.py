@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import Any
 
-from tirscript.ir import ops
+from tirscript.ir import hooks, ops
 from tirscript.ir.buffer import Buffer, BufferRegion
 from tirscript.ir.expr import Expr, IntImm, Range, const_int
 from tirscript.ir.function import PrimFunc
+from tirscript.ir.module import IRModule
 from tirscript.ir.stmt import Block, BlockRealize, For, IfThenElse, SeqStmt
 
 from .errors import describe, expr_text
 from .state import WRAPPERS
 
-_COLOURS = {
-    "function": "var(--jp-mirror-editor-def-color, #00a)",
-    "loop": "var(--jp-mirror-editor-keyword-color, #080)",
-    "block": "var(--jp-mirror-editor-string-color, #a22)",
-    "note": "var(--jp-content-font-color2, #777)",
-}
 _LONGEST = 100
 
 
 class Node:
     """A line of the tree: what it is, its text, what is said beside it, and what stands below."""
 
-    __slots__ = ("children", "notes", "text", "what")
+    __slots__ = ("children", "notes", "stmt", "text", "what")
 
     def __init__(self, what: str, text: str, notes: Sequence[str] = ()) -> None:
         self.what = what
         self.text = text
         self.notes = tuple(notes)
         self.children: list[Node] = []
+        self.stmt: Any = None
 
     def lines(self, lead: str = "", below: str = "") -> Iterator[str]:
         notes = "; ".join(self.notes)
@@ -42,19 +37,12 @@ class Node:
             last = n == len(self.children) - 1
             yield from child.lines(below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
 
-    def html(self) -> str:
-        notes = "".join(
-            f" <span style='color:{_COLOURS['note']}'>{escape(note)}</span>" for note in self.notes
-        )
-        head = f"<code style='color:{_COLOURS.get(self.what, 'inherit')}'>{escape(self.text)}</code>{notes}"
-        if not self.children:
-            return f"<div style='margin-left:1.5em'>{head}</div>"
-        inner = "".join([c.html() for c in self.children])
-        return f"<details open style='margin-left:1em'><summary>{head}</summary>{inner}</details>"
-
 
 class Tree(str):
-    """The tree as text; a notebook shows it with parts that fold."""
+    """The tree as text; a notebook shows it with parts that fold.
+
+    ``svg()`` is a picture of it, ``html()`` what a notebook shows.
+    """
 
     nodes: tuple[Node, ...]
 
@@ -66,13 +54,37 @@ class Tree(str):
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
-        return "".join([n.html() for n in self.nodes])
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (self.nodes,)
+
+    def svg(self) -> str:
+        """The tree as a picture that stands alone: ``Path("tree.svg").write_text(tree.svg())``."""
+        text: str = hooks.call("tree_svg", self)
+        return text
+
+    def html(self) -> str:
+        """The tree as HTML with parts that fold."""
+        return self._repr_mimebundle_()["text/html"]
+
+    def show(self) -> None:
+        """Show it: with parts that fold in a notebook, as text in a terminal."""
+        hooks.call("show", self)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle: dict[str, str] = hooks.call("mimebundle", self)
+        return bundle
 
 
 def tree_of(functions: Sequence[tuple[str, PrimFunc]]) -> Tree:
     """The tree of some functions."""
     return Tree([_function(name, func) for name, func in functions])
+
+
+def tree_of_program(program: PrimFunc | IRModule) -> Tree:
+    """The tree of a function or of a module."""
+    if isinstance(program, PrimFunc):
+        return tree_of([(program.name, program)])
+    return tree_of(program.items())
 
 
 def _function(name: str, func: PrimFunc) -> Node:
@@ -99,6 +111,7 @@ def _below(body: Any, parent: Node) -> None:
             stack.extend([(c, up) for c in reversed(s.seq)])
         elif t is For:
             node = Node("loop", _loop(s), [f"{k} = {v!r}" for k, v in s.annotations.items()])
+            node.stmt = s
             up.children.append(node)
             stack.append((s.body, node))
         elif t is BlockRealize:
@@ -193,4 +206,4 @@ def _short(e: Any) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
-__all__ = ["Tree", "tree_of"]
+__all__ = ["Tree", "tree_of", "tree_of_program"]

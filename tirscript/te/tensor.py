@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from tirscript.diagnostics import TirscriptError
-from tirscript.ir import ops
+from tirscript.ir import hooks, ops
 from tirscript.ir.buffer import Buffer, make_buffer
 from tirscript.ir.equation import Equation
 from tirscript.ir.expr import BufferLoad, Expr
@@ -111,6 +111,10 @@ class Tensor:
             code="not-an-expression",
             hint=f"read an element: {self.name}[{', '.join('ijklmn'[: self.ndim])}]",
         )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        bundle: dict[str, str] = hooks.call("mimebundle", self)
+        return bundle
 
     def __repr__(self) -> str:
         shape = ", ".join([repr(n) for n in self.shape])

@@ -6,7 +6,7 @@ programs, lowered programs, programs with free variables.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from .core import Printer
 from .layout import decorate, lay_out
 from .module import print_function, print_module
 from .names import function_name
+from .options import CARETS, around, indented, notes_of, own_options
 from .record import Recorder
 
 __all__ = ["Rendered", "render", "script"]
@@ -47,26 +48,36 @@ def script(
     show_meta: bool = True,
     line_numbers: bool = False,
     underline: Iterable[Any] = (),
-    annotate: Mapping[Any, str] | None = None,
+    annotate: Mapping[Any, str] | Callable[[Any], str | None] | None = None,
+    **more: Any,
 ) -> str:
     """The text of a function, a module, a statement, an expression or a buffer.
 
     ``name`` is the name of a function instead of its own.  ``dialect="tvm-0.27"`` prints what TVM 0.27
     parses to the same program.  ``sugar=False`` prints one loop and one axis a line.  ``width`` wraps
     longer lines inside brackets.  ``show_meta=False`` leaves the section with large constants out.
-    ``underline`` are nodes to put carets under, ``annotate`` maps nodes to notes behind their lines.
+    ``underline`` are nodes to put carets under, ``annotate`` maps nodes to notes behind their lines, or is a
+    function that gives them.  Further options are those of TVM (``obj_to_underline``, ``syntax_sugar``,
+    ``indent_spaces``, ``num_context_lines`` ...).
 
     >>> from tirscript.ir.expr import Var
     >>> i = Var("i")
     >>> script((i + 1) * (i - (2 - i)))
     '(i + 1) * (i - (2 - i))'
     """
+    if more:
+        return _with_options(
+            obj, more, name=name, dialect=dialect, sugar=sugar, width=width, show_meta=show_meta,
+            line_numbers=line_numbers, underline=underline, annotate=annotate,
+        )  # fmt: skip
     decorated = line_numbers or annotate or underline
     p = _printer(Recorder if decorated else Printer, dialect, sugar)
     _print(p, obj, name)
     lines, starts = lay_out(p.out, width)
     if isinstance(p, Recorder):
         text, spans = p.resolve(lines, starts, name or "script")
+        if annotate is not None and not isinstance(annotate, Mapping):
+            annotate = notes_of(annotate, spans)
         text = decorate(text, spans, underline, annotate, line_numbers)
     else:
         text = "\n".join(lines)
@@ -75,6 +86,23 @@ def script(
 
         text = "\n".join([text, "", *dump(p.metadata)])
     return text
+
+
+def _with_options(obj: Any, more: dict[str, Any], **given: Any) -> str:
+    """``script`` with options in TVM's spelling."""
+    named = own_options(more)
+    indent, context = named.pop("indent_spaces", 4), named.pop("num_context_lines", -1)
+    given.update(named)
+    given["underline"] = given["underline"] or ()
+    text = script(obj, **given)
+    if context is not None and context >= 0:
+        carets = [
+            n
+            for n, line in enumerate(text.split("\n"))
+            if CARETS.fullmatch(line.partition(" | ")[2] if given["line_numbers"] else line)
+        ]
+        text = around(text, carets, context)
+    return indented(text, indent)
 
 
 def render(

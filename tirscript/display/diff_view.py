@@ -1,0 +1,216 @@
+"""The difference of two programs: side by side in HTML, unified in a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.diagnostics import TirscriptError
+from tirscript.ir.function import PrimFunc
+from tirscript.ir.module import IRModule
+from tirscript.schedule.history import Diff, lines_of
+
+from . import emit
+from .emit import ADDED, REMOVED, colour, escape, line_html
+from .words import Pair, aligned, changed_words
+
+CONTEXT = 3
+_CELL = "padding:0 8px 0 4px;text-align:left;vertical-align:top;border:0;white-space:pre"
+_NUMBER = (
+    "padding:0 6px 0 0;text-align:right;vertical-align:top;border:0;white-space:pre;"
+    f"color:{colour(emit.FAINT)}"
+)
+# Tints that read on white and on black: nothing is painted over the page's own ground.
+_GONE, _COME = "rgba(208,69,58,.13)", "rgba(45,143,80,.15)"
+_GONE_WORD, _COME_WORD = "rgba(208,69,58,.32)", "rgba(45,143,80,.36)"
+
+
+def diff(old: PrimFunc | IRModule, new: PrimFunc | IRModule, title: str = "") -> Diff:
+    """The difference of two programs, one loop and one axis a line: side by side in a notebook.
+
+    >>> from tirscript.schedule import Schedule
+    >>> from tirscript.schedule.testing import chain
+    >>> sch = Schedule(chain())
+    >>> sch.parallel(sch.get_loops("B")[0])
+    >>> print(str(diff(chain(), sch.mod["chain"])).count("+"))
+    1
+    """
+    pair = []
+    for given in (old, new):
+        if isinstance(given, PrimFunc):
+            pair.append({given.name: given})
+        elif isinstance(given, IRModule):
+            pair.append(dict(given.items()))
+        else:
+            raise TirscriptError(
+                f"diff takes functions or modules, not {type(given).__name__}", code="not-a-program"
+            )
+    before, after = pair
+    if len(before) == len(after) == 1 and before.keys() != after.keys():
+        (name,) = after
+        before = {name: next(iter(before.values()))}
+    parts = []
+    for name in dict.fromkeys([*before, *after]):
+        a, b = [lines_of(f[name], name) if name in f else [] for f in (before, after)]
+        if a != b:
+            parts.append((name, a, b))
+    return Diff(title or f"{', '.join(before)} → {', '.join(after)}", parts)
+
+
+def side_by_side(diff: Any, context: int = CONTEXT) -> str:
+    """A ``Diff`` as an HTML table: old on the left, new on the right, changed words marked."""
+    out = [f'<div style="margin:0 0 4px 0;{emit.FONT}">{line_html(diff.title)}</div>']
+    for name, old, new in diff.parts:
+        rows = aligned(old, new)
+        if len(diff.parts) > 1:
+            out.append(f'<div style="{emit.FONT};font-weight:bold">{escape(name)}</div>')
+        out.append(_table(old, new, rows, context))
+    if not diff.parts:
+        out.append(f'<div style="{emit.FONT};color:{colour(emit.FAINT)}">nothing changed</div>')
+    return "".join(out)
+
+
+def _changed(old: list[str], new: list[str], row: Pair) -> bool:
+    i, j = row
+    return i is None or j is None or old[i].strip() != new[j].strip()
+
+
+def _table(old: list[str], new: list[str], rows: list[Pair], context: int) -> str:
+    near: set[int] = set()
+    for n, row in enumerate(rows):
+        if _changed(old, new, row):
+            near.update(range(n - context, n + context + 1))
+    lines = []
+    hidden = 0
+    for n, row in enumerate(rows):
+        if n not in near:
+            hidden += 1
+            continue
+        if hidden:
+            lines.append(_gap(hidden))
+            hidden = 0
+        lines.append(_row(old, new, row))
+    if hidden and lines:
+        lines.append(_gap(hidden))
+    body = "".join(lines)
+    return (
+        f'<div style="overflow-x:auto"><table style="border-collapse:collapse;{emit.FONT};border:0">'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _gap(hidden: int) -> str:
+    text = f"⋯ {hidden} line{'' if hidden == 1 else 's'} as before"
+    return (
+        f'<tr style="background:none"><td style="{_NUMBER}"></td>'
+        f'<td colspan="3" style="{_CELL};color:{colour(emit.FAINT)}">{text}</td></tr>'
+    )
+
+
+def _row(old: list[str], new: list[str], row: Pair) -> str:
+    i, j = row
+    if not _changed(old, new, row):
+        assert i is not None and j is not None
+        both = _cells(i, " ", line_html(old[i])) + _cells(j, " ", line_html(new[j]))
+        return f'<tr style="background:none">{both}</tr>'
+    if i is not None and j is not None:
+        gone, come = changed_words(old[i], new[j])
+        # The indentation is no word of its own.
+        shift_old, shift_new = len(old[i]) - len(old[i].lstrip()), len(new[j]) - len(new[j].lstrip())
+        left = line_html(old[i], [r for r in gone if r[1] > shift_old], _GONE_WORD)
+        right = line_html(new[j], [r for r in come if r[1] > shift_new], _COME_WORD)
+    else:
+        left = line_html(old[i]) if i is not None else ""
+        right = line_html(new[j]) if j is not None else ""
+    return (
+        '<tr style="background:none">'
+        + (_cells(i, "-", left, _GONE, REMOVED) if i is not None else _empty())
+        + (_cells(j, "+", right, _COME, ADDED) if j is not None else _empty())
+        + "</tr>"
+    )
+
+
+def _cells(number: int, mark: str, body: str, tint: str = "none", bar: tuple[str, str] | None = None) -> str:
+    edge = f";box-shadow:inset 3px 0 0 {colour(bar)}" if bar else ""
+    shown = f'<span style="color:{colour(bar)}">{mark}</span> ' if bar else f"{mark} "
+    return (
+        f'<td style="{_NUMBER}">{number + 1}</td>'
+        f'<td style="{_CELL};padding-left:8px;background:{tint}{edge}">{shown}{body}</td>'
+    )
+
+
+def _empty() -> str:
+    return f'<td style="{_NUMBER}"></td><td style="{_CELL}"></td>'
+
+
+# ---- terminals
+
+_RESET = "\x1b[0m"
+_SIGNS = {"-": "\x1b[31m", "+": "\x1b[32m"}
+
+
+def unified(diff: Any, context: int = CONTEXT, *, colours: bool = False) -> str:
+    """A ``Diff`` as lines that went and came, in the colours of a terminal if wanted: changed words bold."""
+    if not colours:
+        return str(diff)
+    out = [f"\x1b[1m{diff.title}{_RESET}"]
+    for name, old, new in diff.parts:
+        if len(diff.parts) > 1:
+            out.append(f"\x1b[1m{name}{_RESET}")
+        rows = aligned(old, new)
+        near: set[int] = set()
+        for n, row in enumerate(rows):
+            if _changed(old, new, row):
+                near.update(range(n - context, n + context + 1))
+        hidden = False
+        n = 0
+        while n < len(rows):
+            if n not in near:
+                hidden = True
+                n += 1
+                continue
+            if hidden:
+                out.append(f"\x1b[36m  ...{_RESET}")
+                hidden = False
+            if not _changed(old, new, rows[n]):
+                j = rows[n][1]
+                assert j is not None
+                out.append(f"  {new[j]}".rstrip())
+                n += 1
+                continue
+            # Changed rows in a run: first what went, then what came.
+            end = n
+            while end < len(rows) and _changed(old, new, rows[end]):
+                end += 1
+            run = rows[n:end]
+            for side, sign, texts in ((0, "-", old), (1, "+", new)):
+                for row in run:
+                    k = row[side]
+                    if k is not None:
+                        out.append(_signed(sign, texts[k], _marks(old, new, row, side)))
+            n = end
+        if hidden:
+            out.append(f"\x1b[36m  ...{_RESET}")
+    if not diff.parts:
+        out.append("(nothing changed)")
+    return "\n".join(out)
+
+
+def _marks(old: list[str], new: list[str], row: Pair, side: int) -> list[tuple[int, int]]:
+    i, j = row
+    if i is None or j is None:
+        return []
+    text = (old[i], new[j])[side]
+    return [r for r in changed_words(old[i], new[j])[side] if r[1] > len(text) - len(text.lstrip())]
+
+
+def _signed(sign: str, text: str, marks: list[tuple[int, int]]) -> str:
+    start = _SIGNS[sign]
+    at = 0
+    parts = [f"{start}{sign} "]
+    for a, b in marks:
+        parts += [text[at:a], "\x1b[1;7m", text[a:b], "\x1b[22;27m"]
+        at = b
+    return "".join([*parts, text[at:], _RESET])
+
+
+__all__ = ["diff", "side_by_side", "unified"]
