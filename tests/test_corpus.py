@@ -29,10 +29,10 @@ from tirscript.testing import (
     run_program,
     structural_diff,
 )
+from tirscript.testing.spread import assert_within, tolerances
 
 NAMES = list(CORPUS)
-PYTHON = [n for n, e in CORPUS.items() if e.executable]
-NATIVE = [n for n, e in CORPUS.items() if "run" in e.flags]
+RUN = [n for n, e in CORPUS.items() if e.executable]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -95,21 +95,30 @@ def test_second_spelling_is_the_same_program(name: str) -> None:
         assert structural_diff(program, parse(marked), names=True) is None
 
 
-@pytest.mark.parametrize("name", PYTHON)
-def test_python_target(name: str) -> None:
-    entry = CORPUS[name]
-    check_against_reference(entry.program(), REFERENCES.get(name), targets=["python"], **entry.options)
-
-
-@pytest.mark.parametrize("name", NATIVE)
-def test_llvm_equals_python(name: str) -> None:
+@pytest.mark.parametrize("name", RUN)
+def test_both_targets_and_the_reference(name: str) -> None:
     entry = CORPUS[name]
     check_against_reference(
         entry.program(), REFERENCES.get(name), targets=["python", "llvm"], **entry.options
     )
 
 
-@pytest.mark.parametrize("name", [n for n in NATIVE if CORPUS[n].theme != "modules"])
+LARGE = ("gpu_bound_matmul", "kernel_tiled_matmul", "kernel_mm_relu")
+
+
+@pytest.mark.parametrize("name", [n for n in RUN if n not in LARGE])
+def test_default_builds_within_what_is_promised(name: str) -> None:
+    """As near to the interpreter as functions within their bounds, and contraction, allow."""
+    entry = CORPUS[name]
+    program = entry.program()
+    inputs = random_inputs(program, **entry.options)
+    wanted = run_program(program, "meaning", inputs)
+    tolerance = tolerances(program, inputs)
+    for target in ("python", "llvm"):
+        assert_within(run_program(program, target, inputs), wanted, tolerance, target, program)
+
+
+@pytest.mark.parametrize("name", [n for n in RUN if CORPUS[n].theme != "modules"])
 def test_lowered_program_computes_the_same(name: str) -> None:
     """Blocks, init and views resolved to loops over flat memory: the python target runs both."""
     entry = CORPUS[name]
@@ -122,7 +131,7 @@ def test_lowered_program_computes_the_same(name: str) -> None:
 
 
 def test_references_are_of_programs() -> None:
-    assert set(REFERENCES) <= set(PYTHON)
+    assert set(REFERENCES) <= set(RUN)
 
 
 # ---- how large, how different

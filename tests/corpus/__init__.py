@@ -2,7 +2,7 @@
 
 A theme is a module with a string ``TEXT``: each program stands under a line ``#: name flag flag``.
 
-* ``run``: builds on LLVM and on the python target, with equal results; ``py``: runs on the python target;
+* ``run``: builds on LLVM and on the python target, with equal results;
 * ``tvm27``: written in the dialect of TVM 0.27;
 * ``ints=lo:hi``: the range of random integer inputs; ``floats=lo:hi`` likewise; ``size=n``: symbolic extents;
 * ``lossy``: warns of a lost precision, ``axis`` of an axis that is not covered, ``bounds`` of a bad access.
@@ -36,7 +36,7 @@ class Entry:
 
     @property
     def executable(self) -> bool:
-        return bool(self.flags & {"run", "py"})
+        return "run" in self.flags
 
     @property
     def dialect(self) -> str:

@@ -127,7 +127,7 @@ def eliminate(A: T.Buffer((4, 5), "float64")):
             for c in range(p, 5):
                 A[r, c] = A[r, c] - f * A[p, c]
 
-#: algo_cholesky py
+#: algo_cholesky run
 @T.prim_func
 def cholesky(A: T.Buffer((4, 4), "float64"), L: T.Buffer((4, 4), "float64")):
     for i, j in T.grid(4, 4):

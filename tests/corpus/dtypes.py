@@ -18,7 +18,7 @@ def unsigned(A: T.Buffer((4,), "uint8"), B: T.Buffer((4,), "uint16"), C: T.Buffe
         C[i] = T.cast(B[i], "uint32") * T.uint32(70000)
         D[i] = T.cast(C[i], "uint64") // T.uint64(3)
 
-#: dtype_narrow_ints py
+#: dtype_narrow_ints run
 @T.prim_func
 def narrow_ints(A: T.Buffer((8,), "int4"), B: T.Buffer((8,), "uint4"), O: T.Buffer((8,), "int32")):
     for i in range(8):
@@ -32,19 +32,19 @@ def one_bit(A: T.Buffer((8,), "uint1"), B: T.Buffer((8,), "int1"), C: T.Buffer((
         A[i] = T.cast(C[i], "uint1")
         B[i] = T.cast(D[i], "int1")
 
-#: dtype_float16 py
+#: dtype_float16 run
 @T.prim_func
 def half(A: T.Buffer((8,), "float16"), B: T.Buffer((8,), "float16"), O: T.Buffer((8,), "float16")):
     for i in range(8):
         O[i] = A[i] * B[i] + T.float16(0.1)
 
-#: dtype_bfloat16 py
+#: dtype_bfloat16 run
 @T.prim_func
 def brain(A: T.Buffer((8,), "bfloat16"), B: T.Buffer((8,), "float32"), O: T.Buffer((8,), "bfloat16")):
     for i in range(8):
         O[i] = A[i] * A[i] + T.cast(B[i], "bfloat16")
 
-#: dtype_float8 py
+#: dtype_float8 run
 @T.prim_func
 def eighth(A: T.Buffer((8,), "float8_e4m3fn"), B: T.Buffer((8,), "float8_e5m2"), O: T.Buffer((8,), "float32")):
     for i in range(8):

@@ -76,7 +76,7 @@ def float_operators(A: T.Buffer((8,), "float64"), B: T.Buffer((8,), "float64"), 
         O[2, i] = T.Div(A[i], T.float64(3))
         O[3, i] = -A[i]
 
-#: expr_float_floor_division py
+#: expr_float_floor_division run
 @T.prim_func
 def float_floor(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), O: T.Buffer((2, 8), "float32")):
     for i in range(8):

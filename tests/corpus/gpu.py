@@ -2,7 +2,7 @@
 """Programs for GPUs: bindings, shared memory, warp and matrix units, asynchronous copies."""
 
 TEXT = """
-#: gpu_bound_matmul py
+#: gpu_bound_matmul run
 @T.prim_func
 def bound_matmul(A: T.Buffer((32, 32), "float32"), B: T.Buffer((32, 32), "float32"), C: T.Buffer((32, 32), "float32")):
     C_local = T.alloc_buffer((32, 32), scope="local")

@@ -18,7 +18,7 @@ def extern_value(A: T.Buffer((8,), "float32")):
     for i in range(8):
         A[i] = T.call_extern("float32", "my_function", A[i], 3, "text")
 
-#: intrin_call_pure_extern py
+#: intrin_call_pure_extern run
 @T.prim_func
 def pure_extern(A: T.Buffer((8,), "float32")):
     for i in range(8):
@@ -157,7 +157,7 @@ def undefined(A: T.Buffer((4,), "float32")):
     T.evaluate(T.undef())
     A[0] = T.float32(0)
 
-#: intrin_fixed_point py
+#: intrin_fixed_point run
 @T.prim_func
 def fixed_point(A: T.Buffer((8,), "int32"), O: T.Buffer((8,), "int32")):
     for i in range(8):

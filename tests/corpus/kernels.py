@@ -72,7 +72,7 @@ def int8_matmul(A: T.Buffer((4, 16), "int8"), B: T.Buffer((8, 16), "int8"), C: T
                 C[vi, vj] = 0
             C[vi, vj] = C[vi, vj] + T.cast(A[vi, vk], "int32") * T.cast(B[vj, vk], "int32")
 
-#: kernel_half_matmul_float_accumulator py
+#: kernel_half_matmul_float_accumulator run
 @T.prim_func
 def half_matmul(A: T.Buffer((4, 8), "float16"), B: T.Buffer((8, 4), "float16"), C: T.Buffer((4, 4), "float32")):
     for i, j, k in T.grid(4, 4, 8):
@@ -152,7 +152,7 @@ def average_pool(A: T.Buffer((2, 6, 6), "float32"), C: T.Buffer((2, 2, 2), "floa
             vc, vy, vx = T.axis.remap("SSS", [c, y, x])
             C[vc, vy, vx] = S[vc, vy, vx] / T.float32(9)
 
-#: kernel_softmax py
+#: kernel_softmax run
 @T.prim_func
 def softmax(A: T.Buffer((4, 16), "float32"), C: T.Buffer((4, 16), "float32")):
     M = T.alloc_buffer((4,))
@@ -179,7 +179,7 @@ def softmax(A: T.Buffer((4, 16), "float32"), C: T.Buffer((4, 16), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = E[vi, vj] / S[vi]
 
-#: kernel_layer_norm py
+#: kernel_layer_norm run
 @T.prim_func
 def layer_norm(A: T.Buffer((4, 8), "float32"), G: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), C: T.Buffer((4, 8), "float32")):
     S = T.alloc_buffer((4,))
@@ -199,7 +199,7 @@ def layer_norm(A: T.Buffer((4, 8), "float32"), G: T.Buffer((8,), "float32"), B: 
             vi, vj = T.axis.remap("SS", [i, j])
             C[vi, vj] = (A[vi, vj] - S[vi] * T.float32(0.125)) * T.rsqrt(Q[vi] * T.float32(0.125) - S[vi] * T.float32(0.125) * (S[vi] * T.float32(0.125)) + T.float32(1e-05)) * G[vj] + B[vj]
 
-#: kernel_attention py
+#: kernel_attention run
 @T.prim_func
 def attention(Q: T.Buffer((4, 8), "float32"), K: T.Buffer((6, 8), "float32"), V: T.Buffer((6, 8), "float32"), O: T.Buffer((4, 8), "float32")):
     L = T.alloc_buffer((4, 6))
@@ -287,7 +287,7 @@ def embedding(J: T.Buffer((4, 3), "int64"), W: T.Buffer((10, 8), "float32"), O: 
             vi, vj, vk = T.axis.remap("SSS", [i, j, k])
             O[vi, vj, vk] = W[J[vi, vj], vk]
 
-#: kernel_rotary py
+#: kernel_rotary run
 @T.prim_func
 def rotary(A: T.Buffer((4, 8), "float32"), C: T.Buffer((4, 8), "float32")):
     for i, j in T.grid(4, 8):

@@ -11,13 +11,13 @@ def exponentials(A: T.Buffer((8,), "float32"), O: T.Buffer((4, 8), "float32")):
         O[2, i] = T.sqrt(T.abs(A[i]))
         O[3, i] = T.exp(A[i] - T.float32(1)) * T.float32(2)
 
-#: math_exp10 py
+#: math_exp10 run
 @T.prim_func
 def exp10(A: T.Buffer((8,), "float32"), O: T.Buffer((8,), "float32")):
     for i in range(8):
         O[i] = T.exp10(A[i])
 
-#: math_logarithms py floats=0.1:9
+#: math_logarithms run floats=0.1:9
 @T.prim_func
 def logarithms(A: T.Buffer((8,), "float64"), O: T.Buffer((4, 8), "float64")):
     for i in range(8):
@@ -26,7 +26,7 @@ def logarithms(A: T.Buffer((8,), "float64"), O: T.Buffer((4, 8), "float64")):
         O[2, i] = T.log10(A[i])
         O[3, i] = T.log1p(A[i])
 
-#: math_trigonometry py floats=-1:1
+#: math_trigonometry run floats=-1:1
 @T.prim_func
 def trigonometry(A: T.Buffer((8,), "float64"), O: T.Buffer((7, 8), "float64")):
     for i in range(8):
@@ -38,7 +38,7 @@ def trigonometry(A: T.Buffer((8,), "float64"), O: T.Buffer((7, 8), "float64")):
         O[5, i] = T.atan(A[i])
         O[6, i] = T.atan2(A[i], A[7 - i])
 
-#: math_hyperbolics py floats=0.1:0.9
+#: math_hyperbolics run floats=0.1:0.9
 @T.prim_func
 def hyperbolics(A: T.Buffer((8,), "float64"), O: T.Buffer((6, 8), "float64")):
     for i in range(8):
@@ -49,7 +49,7 @@ def hyperbolics(A: T.Buffer((8,), "float64"), O: T.Buffer((6, 8), "float64")):
         O[4, i] = T.acosh(A[i] + T.float64(1))
         O[5, i] = T.atanh(A[i])
 
-#: math_roots_and_gates py floats=0.1:4
+#: math_roots_and_gates run floats=0.1:4
 @T.prim_func
 def gates(A: T.Buffer((8,), "float32"), O: T.Buffer((4, 8), "float32")):
     for i in range(8):
@@ -68,13 +68,13 @@ def rounding(A: T.Buffer((8,), "float32"), O: T.Buffer((5, 8), "float32")):
         O[3, i] = T.nearbyint(A[i])
         O[4, i] = T.fabs(A[i])
 
-#: math_round py
+#: math_round run
 @T.prim_func
 def rounds(A: T.Buffer((8,), "float32"), O: T.Buffer((8,), "float32")):
     for i in range(8):
         O[i] = T.round(A[i] * T.float32(2)) * T.float32(0.5)
 
-#: math_two_arguments py
+#: math_two_arguments run
 @T.prim_func
 def two_arguments(A: T.Buffer((8,), "float64"), B: T.Buffer((8,), "float64"), O: T.Buffer((5, 8), "float64")):
     for i in range(8):
@@ -84,7 +84,7 @@ def two_arguments(A: T.Buffer((8,), "float64"), B: T.Buffer((8,), "float64"), O:
         O[3, i] = T.nextafter(A[i], B[i])
         O[4, i] = T.ldexp(A[i], i - 2)
 
-#: math_classification py
+#: math_classification run
 @T.prim_func
 def classification(A: T.Buffer((8,), "float32"), O: T.Buffer((3, 8), "bool")):
     for i in range(8):
@@ -92,7 +92,7 @@ def classification(A: T.Buffer((8,), "float32"), O: T.Buffer((3, 8), "bool")):
         O[1, i] = T.isinf(A[i])
         O[2, i] = T.isfinite(A[i] / T.float32(0))
 
-#: math_bit_counts py
+#: math_bit_counts run
 @T.prim_func
 def bit_counts(A: T.Buffer((8,), "int32"), B: T.Buffer((8,), "uint8"), O: T.Buffer((2, 8), "int32"), P: T.Buffer((2, 8), "uint8")):
     for i in range(8):
@@ -101,13 +101,13 @@ def bit_counts(A: T.Buffer((8,), "int32"), B: T.Buffer((8,), "uint8"), O: T.Buff
         P[0, i] = T.popcount(B[i])
         P[1, i] = T.clz(B[i])
 
-#: math_fma py
+#: math_fma run
 @T.prim_func
 def fused(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32"), O: T.Buffer((8,), "float32")):
     for i in range(8):
         O[i] = T.fma(A[i], B[i], T.float32(0.1))
 
-#: math_of_integers py floats=0:4
+#: math_of_integers run floats=0:4
 @T.prim_func
 def of_integers(N: T.Buffer((8,), "int32"), M: T.Buffer((8,), "int64"), O: T.Buffer((8,), "float32"), P: T.Buffer((8,), "float64")):
     for i in range(8):
@@ -120,7 +120,7 @@ def of_vectors(A: T.Buffer((16,), "float32"), O: T.Buffer((16,), "float32")):
     for i in range(2):
         O[i * 8:i * 8 + 8] = T.exp(A[i * 8:i * 8 + 8]) + T.sqrt(T.fabs(A[i * 8:i * 8 + 8]))
 
-#: math_gelu py
+#: math_gelu run
 @T.prim_func
 def gelu(A: T.Buffer((4, 8), "float32"), O: T.Buffer((4, 8), "float32")):
     for i, j in T.grid(4, 8):
@@ -128,7 +128,7 @@ def gelu(A: T.Buffer((4, 8), "float32"), O: T.Buffer((4, 8), "float32")):
             vi, vj = T.axis.remap("SS", [i, j])
             O[vi, vj] = T.float32(0.5) * A[vi, vj] * (T.float32(1) + T.erf(A[vi, vj] * T.float32(0.70710678118654757)))
 
-#: math_log_sum_exp py
+#: math_log_sum_exp run
 @T.prim_func
 def log_sum_exp(A: T.Buffer((4, 8), "float32"), O: T.Buffer((4,), "float32")):
     M = T.alloc_buffer((4,))

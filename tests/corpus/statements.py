@@ -405,7 +405,7 @@ def unchecked(A: T.Buffer((4,), "float32")):
 def no_parameters() -> T.int32:
     T.ret(42)
 
-#: stmt_store_with_conversion py lossy
+#: stmt_store_with_conversion run lossy
 @T.prim_func
 def conversion(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "int32"), C: T.Buffer((4,), "int8")):
     for i in range(4):

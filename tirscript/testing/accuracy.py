@@ -1,4 +1,4 @@
-"""Errors of the CPU target's mathematics, measured: ``python -m tirscript.testing.accuracy``.
+"""Errors of mathematics on each path to the CPU, measured: ``python -m tirscript.testing.accuracy``.
 
 Every float16 and bfloat16 value is tried, and of float32 and float64 random bit patterns, numbers of usual
 size, and the surroundings of every point where something changes.  Errors are in ulp of the result, against
@@ -13,6 +13,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -230,7 +231,7 @@ def measure(op: str, dtype: str, lanes: int = 16, *, count: int = 10_000_000, ta
     """The largest error of a function over its arguments."""
     kind = numpy_type(dtype)
     # Pieces as large as there are arguments; the last is filled up.
-    least = 1 << 16 if kind.itemsize == 2 else min(CHUNK, max(count, 1 << 13))
+    least = 1 << 16 if kind.itemsize == 2 and op not in TWO else min(CHUNK, max(count, 1 << 13))
     size = -(-least // lanes) * lanes
     run = kernel(op, dtype, lanes, size, target)
     found = Found()
@@ -270,21 +271,46 @@ def _piece(
         found.got, found.want = got[worst], want[worst]
 
 
-COUNTS = {"float32": 10_000_000, "float64": 1_000_000}  # of pairs of narrow floats as many as of float64
+# How many values, or pairs: of pairs of narrow floats as many as of float64.
+COUNTS = {
+    "llvm": {"float32": 10_000_000, "float64": 1_000_000},
+    "scalar": {"float32": 10_000_000, "float64": 1_000_000},
+    "python": {"float32": 1_000_000, "float64": 200_000},
+}
 
 
-def count_of(op: str, dtype: str) -> int:
-    return COUNTS["float32" if dtype == "float32" else "float64"]
+def count_of(dtype: str, path: str = "llvm") -> int:
+    return COUNTS[path]["float32" if dtype == "float32" else "float64"]
+
+
+def target_of(path: str, lanes: int) -> str:
+    """The target of a path; at -O2 LLVM would make vectors of the loop over scalars."""
+    from tirscript.codegen.llvm.accuracy import PATHS
+
+    return PATHS[path] + (" -O1" if path == "llvm" and lanes == 1 else "")
 
 
 _HEAD = """\
-# How exact the mathematics of the CPU target is
+# How exact mathematics is
 
 Errors in ulp, units in the last place, of the result: half a unit is correct rounding. In brackets is what
-is promised for `target="llvm"`, before it the largest error found; where two numbers stand, the first is
-that of scalar code, the second that of vectors. Tried were all values of float16 and bfloat16,
-{single:,} of float32 (pairs, for functions of two), {double:,} of float64 and pairs of narrower floats;
-infinities, nans, zeros of both signs and numbers below the normal ones are among them.
+is promised, before it the largest error found; where two numbers stand, the first is that of scalar code, the
+second that of vectors. Tried were all values of float16 and bfloat16, and as many of the others as is said
+(pairs, for functions of two); infinities, nans, zeros of both signs and numbers below the normal ones are
+among them.
+
+What the tables do not name (`+ - * /`, `min`, `max`, `fma`, comparisons, casts) is correctly rounded on every
+path; what is folded while a program is simplified is exact or correctly rounded too.
+
+`python -m tirscript.testing.accuracy` measures on the machine at hand, `--path` one of the three;
+`--document FILE` writes what it found into this text.
+"""
+
+_ABOUT = {
+    "llvm": """\
+## `target="llvm"`
+
+{single:,} values of float32; {double:,} of float64 and pairs of narrower floats.
 
 * float32 and float64 functions are formulas of our own, inlined. They give the same numbers for scalars and
   for vectors of any length, on every operating system; on processors without fused multiply-add (x86-64
@@ -294,26 +320,52 @@ infinities, nans, zeros of both signs and numbers below the normal ones are amon
 * `erf`, `pow`, `hypot`, `fmod` and `ldexp` of float64 are the C library's and, in vectors on x86-64 Linux,
   those of its vector library, libmvec, where it has them; LLVM takes these for serial loops as well. The
   bound is what libmvec promises.
-* `-math=scalar` calls the C library for every dtype and element.
-* What the table does not name (`+ - * /`, `min`, `max`, `fma`, comparisons, casts) is correctly rounded.
+""",
+    "scalar": """\
+## `target="llvm -math=scalar"`
 
-`python -m tirscript.testing.accuracy` measures on the machine at hand; `--document FILE` writes this text.
+{single:,} values of float32; {double:,} of float64 and pairs of narrower floats; with `-fp-contract=off`.
 
-"""
+* The C library is called for every dtype and element. The bounds are those of glibc, whose largest known
+  errors are published ("Accuracy of Mathematical Functions in Single, Double, Extended Double and Quadruple
+  Precision", Gladman, Innocente, Mather and Zimmermann); `sigmoid` and `rsqrt` are formulas on top of it.
+* float16 and bfloat16 are computed in float32 and rounded.
+""",
+    "python": """\
+## `target="python"`
+
+{single:,} values of float32; {double:,} of float64 and pairs of narrower floats.
+
+* float16, bfloat16 and float32 are computed in float64 and rounded once.
+* float64 is NumPy's. Where it takes Intel's SVML on processors with AVX-512, the bound is the 4 ulp of that;
+  what stands before it was measured on one without. `erf`, `exp10` and `hypot` are the C library's.
+""",
+}
+
+Measured = Mapping[tuple[str, str], tuple[float, float]]
 
 
-def document(found: Mapping[tuple[str, str], tuple[float, float]]) -> str:
-    """``ACCURACY.md``."""
-    return _HEAD.format(single=COUNTS["float32"], double=COUNTS["float64"]) + table(found)
+def document(found: Mapping[str, Measured], before: str = "") -> str:
+    """``ACCURACY.md``: a section for each path; of one that was not measured that of the text before."""
+    out = [_HEAD]
+    for path, about in _ABOUT.items():
+        heading, counts = about.splitlines()[0], COUNTS[path]
+        if path not in found and heading in before:
+            kept = before[before.index(heading) :]
+            out.append(kept.split("\n## ")[0].rstrip("\n") + "\n")
+        else:
+            text = about.format(single=counts["float32"], double=counts["float64"])
+            out.append(text + "\n" + table(found.get(path, {}), path))
+    return "\n".join(out)
 
 
-def table(found: Mapping[tuple[str, str], tuple[float, float]]) -> str:
+def table(found: Measured, path: str = "llvm") -> str:
     """The errors of scalar and vector code and what is promised, as a table in Markdown."""
     from tirscript.codegen.llvm.accuracy import DTYPES, bound
 
     out = ["| function | " + " | ".join(DTYPES) + " |", "|---|" + "---|" * len(DTYPES)]
     for op in (*ONE, *TWO):
-        cells = [_cell(found.get((op, dtype)), bound(op, dtype)) for dtype in DTYPES]
+        cells = [_cell(found.get((op, dtype)), bound(op, dtype, path)) for dtype in DTYPES]
         out.append(f"| {op} | " + " | ".join(cells) + " |")
     return "\n".join(out) + "\n"
 
@@ -326,43 +378,53 @@ def _cell(measured: tuple[float, float] | None, limit: float) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    from tirscript.codegen.llvm.accuracy import DTYPES, bound
+    from tirscript.codegen.llvm.accuracy import DTYPES, PATHS
 
     parser = argparse.ArgumentParser(
         prog="python -m tirscript.testing.accuracy",
-        description="Measure the errors of the CPU target's mathematics, in ulp.",
+        description="Measure the errors of mathematics on the CPU, in ulp.",
     )
     parser.add_argument("functions", nargs="*", help="their names; all where none is given")
+    parser.add_argument("--path", choices=[*PATHS], action="append", help="the ways to compute; all of them")
     parser.add_argument("--dtype", default=",".join(DTYPES), help="float16,float32 ...")
-    parser.add_argument("--count", type=int, help="values of float32 and float64 to try; 10 and 1 million")
+    parser.add_argument("--count", type=int, help="values of float32 and float64 to try; up to 10 million")
     parser.add_argument("--lanes", type=int, default=16, help="of the vectors beside the scalars")
-    parser.add_argument("--target", default="llvm")
-    parser.add_argument("--document", metavar="FILE", help="write the table with its explanation there")
+    parser.add_argument("--document", metavar="FILE", help="write the tables with their explanation there")
     options = parser.parse_args(argv)
     unknown = set(options.functions) - {*ONE, *TWO}
     if unknown:
         parser.error(f"no such function: {', '.join(sorted(unknown))}")
-    found: dict[tuple[str, str], tuple[float, float]] = {}
+    found: dict[str, dict[tuple[str, str], tuple[float, float]]] = {}
     broken = 0
-    for op in options.functions or [*ONE, *TWO]:
-        for dtype in options.dtype.split(","):
-            pair = []
-            for lanes in (1, options.lanes):
-                count = options.count or count_of(op, dtype)
-                # At -O2 LLVM would make vectors of the loop over scalars.
-                target = options.target + (" -O1" if lanes == 1 else "")
-                f = measure(op, dtype, lanes, count=count, target=target)
-                pair.append(f.error)
-                wrong = f.error > bound(op, dtype)
+    for path in options.path or PATHS:
+        for op in options.functions or [*ONE, *TWO]:
+            for dtype in options.dtype.split(","):
+                pair, wrong = _both(op, dtype, path, options)
+                found.setdefault(path, {})[op, dtype] = pair
                 broken += wrong
-                where = f" at {', '.join(map(str, f.at))}: {f.got}, exactly {f.want}" if f.at else ""
-                mark = "  ABOVE ITS BOUND" if wrong else ""
-                print(f"{op:10}{dtype:9} x{lanes:<3}{f.error:9.4f}{where}{mark}", flush=True)
-            found[op, dtype] = (pair[0], pair[1])
     if options.document:
-        with open(options.document, "w", encoding="utf-8") as file:
-            file.write(document(found))
+        file = Path(options.document)
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+        file.write_text(document(found, before), encoding="utf-8")
     return 1 if broken else 0
+
+
+def _both(op: str, dtype: str, path: str, options: argparse.Namespace) -> tuple[tuple[float, float], int]:
+    """The errors of scalars and of vectors, and how many are above the bound."""
+    from tirscript.codegen.llvm.accuracy import bound
+
+    pair: list[float] = []
+    broken = 0
+    for lanes in (1, options.lanes):
+        count = options.count or count_of(dtype, path)
+        f = measure(op, dtype, lanes, count=count, target=target_of(path, lanes))
+        pair.append(f.error)
+        wrong = f.error > bound(op, dtype, path)
+        broken += wrong
+        where = f" at {', '.join(map(str, f.at))}: {f.got}, exactly {f.want}" if f.at else ""
+        mark = "  ABOVE ITS BOUND" if wrong else ""
+        print(f"{path:7}{op:10}{dtype:9} x{lanes:<3}{f.error:9.4f}{where}{mark}", flush=True)
+    return (pair[0], pair[1]), broken
 
 
 if __name__ == "__main__":

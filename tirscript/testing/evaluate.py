@@ -124,6 +124,9 @@ class Evaluator:
         self.loose = False
         # The lanes that a conditional of vectors evaluates.
         self.active: list[bool] | None = None
+        # Another value that a function or a product of floats may have, in place of the nearest one: of its
+        # name, the value and the dtype.
+        self.nudge: Callable[[str, float, str], float] | None = None
         self._exact: dict[Any, bool] = {}
 
     def call(self, f: PrimFunc, args: Sequence[Any]) -> Any:
@@ -165,6 +168,9 @@ class Evaluator:
             a, b = self.value(e.a), self.value(e.b)
             if name in ("Min", "Max"):
                 self.loose |= any(_open_zero(p, q) for p, q in zip(_list(a), _list(b), strict=False))
+            nudge = self.nudge
+            if nudge is not None and name == "Mul":
+                return lift(lambda p, q: nudge("Mul", p * q, d.base), a, b)
             return lift(numbers.float_operator(name, d.base), a, b)
         if d.code == "bool":
             return lift(numbers.INTEGER[name], self.value(e.a), self.value(e.b))
@@ -298,7 +304,11 @@ class Evaluator:
             args[1] = lift(lambda n: numbers.convert(n, dt.info(e.args[1].dtype).base, "int32"), args[1])
         if op == "copysign":
             self.loose |= any(v != v for v in _list(args[1]))
-        return lift(lambda *a: numbers.nearest(numbers.MATHEMATICS[op](*a), d.base), *args)
+        exactly = numbers.MATHEMATICS[op]
+        nudge = self.nudge
+        if nudge is not None and op not in numbers.EXACT:
+            return lift(lambda *a: nudge(op, exactly(*a), d.base), *args)
+        return lift(lambda *a: numbers.nearest(exactly(*a), d.base), *args)
 
     def _extern(self, e: ir.Call) -> Any:
         name = str(getattr(e.args[0], "value", ""))

@@ -501,13 +501,22 @@ class Meaning:
 
     Of the last run: ``zero_divisions`` counts divisions of integers by zero; ``loose`` says that a value was
     looked at that the language leaves open, as the sign of the larger of two zeros.
+
+    ``nudge(op, value, dtype)`` gives what a function of floats, or ``"Mul"``, with this value, returns;
+    without it that is the nearest number.
     """
 
-    def __init__(self, program: PrimFunc | IRModule, name: str | None = None) -> None:
+    def __init__(
+        self,
+        program: PrimFunc | IRModule,
+        name: str | None = None,
+        nudge: Callable[[str, float, str], float] | None = None,
+    ) -> None:
         from .reference import entry_function
 
         self.functions = dict(program.items()) if isinstance(program, IRModule) else {}
         self.function = entry_function(program, name)
+        self.nudge = nudge
         self.zero_divisions = 0
         self.loose = False
 
@@ -524,6 +533,7 @@ class Meaning:
                                   tuple([s // lanes for s in pointer.strides[:-1]]))  # fmt: skip
             given.append(pointer)
         x = Interpreter(self.functions)
+        x.nudge = self.nudge
         with deep_recursion(), np.errstate(all="ignore"):
             result = x.call(f, given)
         taken.give_back()

@@ -150,7 +150,16 @@ def _through(function: Callable[..., Any]) -> Callable[..., float]:
 
 
 def _sigmoid(x: float) -> float:
-    return 1.0 / (1.0 + math.exp(-x)) if x > -700 else (0.0 if not math.isnan(x) else x)
+    if x >= 0:
+        return 1.0 / (1.0 + math.exp(-x))
+    z = math.exp(x)  # does not overflow; a nan stays
+    return z / (1.0 + z)
+
+
+def _power(x: float, y: float) -> float:
+    if y == 0.5:  # NumPy takes a root, but that of -0 is -0 and of -infinity none
+        return math.inf if x == -math.inf else math.nan if x < 0 else math.sqrt(x + 0.0)
+    return float(np.power(np.float64(x), np.float64(y)))
 
 
 def _rsqrt(x: float) -> float:
@@ -164,7 +173,7 @@ MATHEMATICS: dict[str, Callable[..., float]] = {
     **{n: _through(getattr(np, f"arc{n[1:]}")) for n in (
         "asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2")},
     "exp10": lambda x: float(np.float64(10.0) ** np.float64(x)),
-    "pow": _through(np.power),
+    "pow": _power,
     "round": _through(np.rint),
     "nearbyint": _through(np.rint),
     "abs": abs,

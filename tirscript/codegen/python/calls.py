@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tirscript.ir import dtype as dt
-from tirscript.ir.expr import And, BufferLoad, Call, IntImm, Not, StringImm
+from tirscript.ir.expr import And, BufferLoad, Call, FloatImm, IntImm, Not, StringImm
 
 from . import build as py
 
@@ -16,18 +16,22 @@ if TYPE_CHECKING:
 
 Build = Callable[["Expressions", Any], ast.expr]
 
-_NUMPY = {
+# NumPy's functions whose results are rounded: of narrower floats than float64 they are computed in it.
+_ROUNDED = {
     "exp": "exp", "exp2": "exp2", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
     "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh",
-    "atanh": "arctanh",
-    "sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "nearbyint": "rint", "round": "rint", "trunc": "trunc",
-    "fabs": "abs", "abs": "abs", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite",
-    "atan2": "arctan2", "fmod": "fmod", "hypot": "hypot", "copysign": "copysign", "nextafter": "nextafter",
+    "atanh": "arctanh", "atan2": "arctan2", "hypot": "hypot",
 }  # fmt: skip
-_SUPPORT = ("sigmoid", "rsqrt", "exp10", "fma")
-# The C names of what the table above knows, as external functions.
-_C_NAMES = {f"{n}{s}": n for n in (*_NUMPY, "pow", "erf", "exp10", "ldexp") for s in ("", "f")}
+# Those that are exact, or correctly rounded, in the dtype itself.
+_EXACT = {
+    "sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "nearbyint": "rint", "round": "rint", "trunc": "trunc",
+    "fabs": "abs", "abs": "abs", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite", "fmod": "fmod",
+    "copysign": "copysign",
+}  # fmt: skip
+# The C names of what the tables above know, as external functions.
+_MORE = ("pow", "erf", "exp10", "ldexp", "nextafter")
+_C_NAMES = {f"{n}{s}": n for n in (*_ROUNDED, *_EXACT, *_MORE) for s in ("", "f")}
 
 
 def _numpy(function: str) -> Build:
@@ -36,6 +40,32 @@ def _numpy(function: str) -> Build:
 
 def _support(function: str) -> Build:
     return lambda x, e: x.helper(function, *[x.typed(a) for a in e.args])
+
+
+def _in_float64(function: Callable[[Expressions, list[ast.expr]], ast.expr]) -> Build:
+    """A function of floats, computed in float64 and rounded once."""
+
+    def build(x: Expressions, e: Call) -> ast.expr:
+        from .expr import NATIVE_FLOATS
+
+        base = dt.info(e.dtype).base
+        if base == "float64" or not dt.is_float(e.dtype):
+            return function(x, [x.typed(a) for a in e.args])
+        wide = [x.plain_float(a.value) if type(a) is FloatImm else x.typed(a) for a in e.args]
+        made = function(x, [py.call("np.float64", a) for a in wide])
+        if base in NATIVE_FLOATS:
+            return py.call(f"np.{base}", made)
+        return x.helper("cast", made, py.string(base))
+
+    return build
+
+
+def _numpy64(function: str) -> Build:
+    return _in_float64(lambda x, args: py.call(f"np.{function}", *args))
+
+
+def _support64(function: str) -> Build:
+    return _in_float64(lambda x, args: x.helper(function, *args))
 
 
 def _absolute(x: Expressions, e: Call) -> ast.expr:
@@ -52,10 +82,16 @@ def _erf(x: Expressions, e: Call) -> ast.expr:
 
 
 def _pow(x: Expressions, e: Call) -> ast.expr:
-    d = dt.info(e.dtype)
-    if d.is_int:
+    if dt.is_int(e.dtype):
         return x.helper("power", x.typed(e.args[0]), x.typed(e.args[1]), py.string(e.dtype))
-    return py.call("np.power", x.typed(e.args[0]), x.typed(e.args[1]))
+    return _support64("float_power")(x, e)
+
+
+def _nextafter(x: Expressions, e: Call) -> ast.expr:
+    # Of equal numbers NumPy gives the first in float16, the second in the others.
+    if dt.info(e.dtype).base == "float16":
+        return x.helper("nextafter", x.typed(e.args[0]), x.typed(e.args[1]))
+    return py.call("np.nextafter", x.typed(e.args[0]), x.typed(e.args[1]))
 
 
 def _ldexp(x: Expressions, e: Call) -> ast.expr:
@@ -239,9 +275,12 @@ def _packed_array(x: Expressions, a: Any) -> ast.expr:
 
 
 CALLS: dict[str, Build] = {
-    **{n: _numpy(f) for n, f in _NUMPY.items()},
-    **{n: _support(n) for n in _SUPPORT},
+    **{n: _numpy64(f) for n, f in _ROUNDED.items()},
+    **{n: _numpy(f) for n, f in _EXACT.items()},
+    **{n: _support64(n) for n in ("sigmoid", "rsqrt")},
+    **{n: _support(n) for n in ("exp10", "fma")},
     "abs": _absolute,
+    "nextafter": _nextafter,
     "erf": _erf,
     "pow": _pow,
     "ldexp": _ldexp,

@@ -393,13 +393,27 @@ def rounded(function: Callable[..., float], *args: Any) -> Any:
 
 
 def sigmoid(x: Any) -> Any:
-    one = np.asarray(x).dtype.type(1)
     z = np.exp(-np.abs(x))  # the power that does not overflow
-    return np.where(x < 0, z, one) / (one + z)
+    return np.where(x < 0, z, 1.0) / (1.0 + z)
 
 
 def rsqrt(x: Any) -> Any:
-    return np.asarray(x).dtype.type(1) / np.sqrt(x)
+    return 1.0 / np.sqrt(x)
+
+
+def float_power(a: Any, b: Any) -> Any:
+    """C's ``pow``.  NumPy's may take a square root for a power of one half, but that of -0 is -0 and of
+    -infinity none."""
+    made = np.power(a, b)
+    if not np.any(b == 0.5):
+        return made
+    root = np.where(np.isneginf(a), np.inf, np.sqrt(a + 0.0))
+    return select(b == 0.5, root[()], made)
+
+
+def nextafter(a: Any, b: Any) -> Any:
+    """C's: of equal numbers the second, whose zero may have the other sign."""
+    return select(a == b, b, np.nextafter(a, b))
 
 
 def exp10(x: Any) -> Any:
