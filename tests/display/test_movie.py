@@ -13,8 +13,12 @@ import pytest
 
 import tirscript as ts
 from tests.corpus import CORPUS
+from tirscript.display import stream
 from tirscript.display.access_movie import movie
 from tirscript.display.cache import CacheLevel, Simulator, cache_levels, cache_misses
+from tirscript.testing import meaning
+from tirscript.testing.evaluate import View
+from tirscript.testing.meaning import Meaning
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -478,6 +482,88 @@ def test_the_picture_stands_alone_and_needs_no_script(tmp_path: Any) -> None:
     assert (tmp_path / "a.svg").read_text(encoding="utf-8") == svg
     page = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>") and "L1 misses" in page
+
+
+def watched(traced: stream.Traced, flat: ts.PrimFunc, args: list[Any]) -> list[tuple[int, int, bool]]:
+    """The accesses of the lowered program as the interpreter makes them: number of the memory, offset,
+    whether it is a store."""
+    seen: list[tuple[Any, int, bool]] = []
+
+    class Watched(View):
+        def read(self, index: Any) -> Any:
+            seen.append((self.memory, self.place(index), False))
+            return super().read(index)
+
+        def write(self, index: Any, value: Any) -> None:
+            seen.append((self.memory, self.place(index), True))
+            super().write(index, value)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(meaning, "View", Watched)
+        Meaning(flat).run(args)
+    found = {id(memory): memory for memory, _, _ in seen}
+    return [(list(found).index(id(memory)), at, store) for memory, at, store in seen]
+
+
+@pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
+def test_the_stream_is_what_the_interpreter_touches() -> None:
+    """An evaluator that shares nothing with the compiled one, on programs of the corpus."""
+    from tirscript.lowering import lower_function
+
+    compared = ordered_alike = 0
+    for entry in CORPUS.values():
+        program = entry.program()
+        if isinstance(program, ts.IRModule):
+            continue
+        try:
+            flat = lower_function(program, "flatten_buffer")
+            names = [m.name for m in stream.traced(program, None, None).memories]
+            traced = stream.traced(program, None, names)
+            args = stream.arguments(traced, None) if traced.on_data else filled(program)
+        except ts.TirscriptError:
+            continue
+        if traced.estimate > 3000 or traced.unseen or len(args) != len(program.params):
+            continue
+        try:
+            want = watched(traced, flat, [a.copy() for a in args])
+        except NotImplementedError:
+            continue
+        size = max(len(want), 1)
+        codes, count = np.zeros(size, "int64"), np.zeros(1, "int64")
+        given = args if traced.on_data else []
+        stream.touching(traced, function(stream.RECORD.format(size=size)))(*given, codes, count)
+        assert count[0] == len(want), entry.name
+        got = []
+        for code in codes[: len(want)].tolist():
+            number = (code & 4095) >> 1
+            got.append((number, (code >> 12) - traced.memories[number].base, bool(code & 1)))
+        if traced.on_data:
+            # Indices before or after the value of a store: nobody says.
+            assert sorted(got_at for _, *got_at in got) == sorted(at for _, *at in want), entry.name
+        else:
+            assert [at for _, *at in got] == [at for _, *at in want], entry.name
+            # What is allocated in a loop is new memory to the interpreter each time.
+            number_of: dict[int, int] = {}
+            for (mine, *_), (theirs, *_) in zip(got, want, strict=True):
+                assert number_of.setdefault(theirs, mine) == mine, entry.name
+            ordered_alike += 1
+        compared += 1
+        if compared == 60:
+            break
+    assert compared > 25 and ordered_alike > 15, (compared, ordered_alike)
+
+
+def filled(program: ts.PrimFunc) -> list[Any]:
+    """Arrays and numbers for the parameters of a function of constant shapes."""
+    from tirscript.runtime.ndarray import numpy_dtype
+
+    args: list[Any] = []
+    for p in program.params:
+        b = program.buffer_map.get(p)
+        if b is None or b.strides or "x" in b.dtype:
+            return []
+        args.append(np.ones([n.value for n in b.shape], numpy_dtype(b.dtype)))  # type: ignore[attr-defined]
+    return args
 
 
 @pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")

@@ -77,7 +77,7 @@ class Panel:
         if not self.shape:
             return 1
         if len(self.shape) == 1:
-            return min(self.shape[0], 64) or 1
+            return min(self.shape[0], 32) or 1
         return self.shape[-1] or 1
 
     @property

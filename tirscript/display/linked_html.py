@@ -147,7 +147,8 @@ def _layout(view: LinkedView, p: str) -> Iterator[str]:
     yield f"{q} .p{{border:1px solid #8886;border-radius:6px;min-width:0}}"
     yield f"{q} .p>b{{display:block;padding:3px 10px;border-bottom:1px solid #8884;font-size:13px}}"
     yield (
-        f"{q} pre{{margin:0;padding:4px 0;height:24em;overflow:auto;background:none;color:inherit;border:0;"
+        f"{q} pre{{margin:0;padding:4px 0;height:24em;overflow:auto;"
+        "scrollbar-color:#8889 transparent;background:none;color:inherit;border:0;"
         f"white-space:pre;font:var(--f)/1.45 {_MONO}}}"
     )
     yield (

@@ -21,6 +21,10 @@ _PLAYED = 92.0  # percent of the time; the end is held for the rest
 _EPSILON = 0.001
 _GAP = 26
 _PLOT = 64
+_TITLE = 7.9  # the width of a character of a title
+_SMALL = 'font-size="11" opacity=".75"'
+_GRID = 'fill="none" stroke="currentColor" stroke-opacity=".18"'
+_ROUTE = 'fill="none" stroke="currentColor" stroke-opacity=".3" stroke-width=".8"'
 _MONO = "ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 
 
@@ -68,7 +72,9 @@ class _Picture:
         self.prefix = f"m{digest[:8]}"
         self.rules: list[str] = []
         self.places = self.layout()
-        self.width = max(480.0, max([p.x + p.width for p in self.places]) + 16)
+        self.width = max(
+            480.0, max([p.x + max(p.width, _TITLE * len(p.panel.title)) for p in self.places]) + 16
+        )
         self.bottom = max([p.y + p.height for p in self.places])
         self.fetches = self.count_fetches()
 
@@ -79,7 +85,7 @@ class _Picture:
         for p in panels:
             cell = max(4.0, min(22.0, room / max(p.columns, 1), 440 / max(p.rows, 1)))
             places.append(_Place(p, x, 34.0, cell))
-            x += max(p.columns * cell, 7.2 * len(p.title)) + _GAP
+            x += max(p.columns * cell, _TITLE * len(p.title)) + _GAP
         return places
 
     def count_fetches(self) -> dict[int, int]:
@@ -113,7 +119,7 @@ class _Picture:
         panel = place.panel
         yield f'<text x="{_number(place.x)}" y="24">{escape(panel.title)}</text>'
         if not panel.lines:
-            yield f'<text x="{_number(place.x)}" y="{_number(place.y + 12)}" class="n">no elements</text>'
+            yield f'<text x="{_number(place.x)}" y="{_number(place.y + 12)}" {_SMALL}>no elements</text>'
             return
         cells: dict[int, list[int]] = {}
         for cell, line in enumerate(panel.lines):
@@ -135,7 +141,7 @@ class _Picture:
             label = self.label(place, runs[0], self.fetches.get(line, 0))
             if label:
                 labels.append(label)
-        yield f'<path class="g" d="{self.grid(place)}"/>'
+        yield f'<path {_GRID} d="{self.grid(place)}"/>'
         yield self.planes(place)
         yield self.route(k, place)
         yield from labels
@@ -169,7 +175,7 @@ class _Picture:
             return ""
         x, y = place.corner(first)
         at = f'x="{_number(x + count * place.cell / 2)}" y="{_number(y + place.cell / 2 + size * 0.36)}"'
-        return f'<text {at} class="k" style="font-size:{_number(size)}px">{text}</text>'
+        return f'<text {at} class="k" font-size="{_number(size)}" text-anchor="middle">{text}</text>'
 
     def grid(self, place: _Place) -> str:
         p, s = place.panel, place.cell
@@ -187,7 +193,7 @@ class _Picture:
         cuts = [
             f"M{x} {_number(place.y + r * place.cell)}h{width}" for r in range(step, p.rows, step or p.rows)
         ]
-        return f'<path class="g" stroke-width="2.5" d="{"".join(cuts)}"/>' if step and cuts else ""
+        return f'<path {_GRID} stroke-width="2.5" d="{"".join(cuts)}"/>' if step and cuts else ""
 
     def route(self, k: int, place: _Place) -> str:
         """The way from touch to touch, each piece once."""
@@ -208,7 +214,7 @@ class _Picture:
             start = "" if a == end else f"M{_number(xa + half)} {_number(ya + half)}"
             parts.append(f"{start}L{_number(xb + half)} {_number(yb + half)}")
             end = b
-        return f'<path class="r" d="{"".join(parts)}"/>' if parts else ""
+        return f'<path {_ROUTE} d="{"".join(parts)}"/>' if parts else ""
 
     def cursor(self, k: int, place: _Place) -> str:
         own = [(n, t) for n, t in enumerate(self.movie.touches) if t.panel == k and t.cell >= 0]
@@ -229,8 +235,8 @@ class _Picture:
         size = _number(place.cell)
         fill = "0" if last.kind == "load" else ".55"
         return (
-            f'<rect class="c" width="{size}" height="{size}" rx="2" stroke="{SERVED[last.level]}" '
-            f'fill="{SERVED[last.level]}" fill-opacity="{fill}" '
+            f'<rect class="c" width="{size}" height="{size}" rx="2" stroke-width="2.5" '
+            f'stroke="{SERVED[last.level]}" fill="{SERVED[last.level]}" fill-opacity="{fill}" '
             f'transform="translate({_number(x)} {_number(y)})" style="{names}"/>'
         )
 
@@ -265,7 +271,7 @@ class _Picture:
     def plot(self) -> Iterator[str]:
         """The misses so far, and a line that shows where the movie is."""
         top = self.bottom + 22
-        left, width = 16.0, self.width - 32 - 96
+        left, width = 16.0, self.width - 32 - 112
         totals = [0] * len(self.movie.levels)
         curves: list[list[int]] = [[0] for _ in totals]
         for t in self.movie.touches:
@@ -273,7 +279,7 @@ class _Picture:
                 totals[k] += t.level > k
                 curves[k].append(totals[k])
         most = max([*totals, 1])
-        yield f'<path class="g" d="M{_number(left)} {_number(top)}v{_PLOT}h{_number(width)}"/>'
+        yield f'<path {_GRID} d="M{_number(left)} {_number(top)}v{_PLOT}h{_number(width)}"/>'
         heights: list[float] = []
         for k, curve in enumerate(curves):
             points = []
@@ -284,16 +290,17 @@ class _Picture:
             yield f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="{" ".join(points)}"/>'
             y = top + _PLOT * (1 - totals[k] / most) + 4
             while any(abs(y - h) < 13 for h in heights):
-                y -= 13
+                y += 13
             heights.append(y)
             yield (
-                f'<text x="{_number(left + width + 6)}" y="{_number(y)}" style="fill:{colour}" class="v">'
+                f'<text x="{_number(left + width + 6)}" y="{_number(y)}" fill="{colour}" font-size="11">'
                 f"L{k + 1} misses {totals[k]:,}</text>"
             )
         ends = [(0.0, "transform:none"), (_PLAYED, f"transform:translateX({_number(width)}px)")]
         ends.append((100.0, ends[-1][1]))
         yield (
-            f'<path class="h" d="M{_number(left)} {_number(top - 4)}v{_PLOT + 4}" '
+            '<path stroke="currentColor" stroke-opacity=".7" '
+            f'd="M{_number(left)} {_number(top - 4)}v{_PLOT + 4}" '
             f'transform="translate({_number(width)} 0)" style="{self.frames("t", ends)};'
             'animation-timing-function:linear"/>'
         )
@@ -306,16 +313,16 @@ class _Picture:
             yield (
                 f'<rect x="{_number(x)}" y="{_number(y - 9)}" width="10" height="10" rx="2" fill="none" '
                 f'stroke="{colour}" stroke-width="2"/>'
-                f'<text x="{_number(x + 15)}" y="{_number(y)}" class="n">{word}</text>'
+                f'<text x="{_number(x + 15)}" y="{_number(y)}" {_SMALL}>{word}</text>'
             )
             x += 32 + 6.6 * len(word)
-        yield f'<text x="{_number(x)}" y="{_number(y)}" class="n">filled: store</text>'
+        yield f'<text x="{_number(x)}" y="{_number(y)}" {_SMALL}>filled: store</text>'
         where = ["opaque in L1", *[f"paler in L{k + 1}" for k in range(1, len(self.movie.levels))]]
         text = ", ".join([*where, "faint in memory"])
         y += 18
-        yield f'<text x="16" y="{_number(y)}" class="n">One colour is one line: {text}.</text>'
+        yield f'<text x="16" y="{_number(y)}" {_SMALL}>One colour is one line: {text}.</text>'
         text = "A number says how often its line was fetched."
-        yield f'<text x="16" y="{_number(y + 18)}" class="n">{text}</text>'
+        yield f'<text x="16" y="{_number(y + 18)}" {_SMALL}>{text}</text>'
 
     def svg(self, alone: bool) -> str:
         body = [part for k, place in enumerate(self.places) for part in self.panel(k, place)]
@@ -328,11 +335,6 @@ class _Picture:
             f"animation-duration:{_number(self.movie.seconds)}s;"
             "animation-play-state:var(--movie-state,running)}"
             f".{p}:hover *{{animation-play-state:paused}}"
-            f".{p} text{{font:13px {_MONO};fill:currentColor}}.{p} .n{{font-size:11px;opacity:.75}}"
-            f".{p} .v{{font-size:11px}}.{p} .k{{text-anchor:middle}}"
-            f".{p} .g{{fill:none;stroke:currentColor;stroke-opacity:.18}}"
-            f".{p} .r{{fill:none;stroke:currentColor;stroke-opacity:.3;stroke-width:.8}}"
-            f".{p} .c{{stroke-width:2.5}}.{p} .h{{stroke:currentColor;stroke-opacity:.7}}"
             f"@media(prefers-reduced-motion:reduce){{.{p} *{{animation-name:none!important}}}}"
         )
         ground = ""
@@ -343,7 +345,8 @@ class _Picture:
                 f".{p} .b{{fill:#161b22;stroke:#30363d}}}}"
             )
             ground = (
-                f'<rect class="b" x=".5" y=".5" width="{_number(self.width - 1)}" '
+                f'<rect class="b" fill="#f6f8fa" stroke="#d0d7de" x=".5" y=".5" '
+                f'width="{_number(self.width - 1)}" '
                 f'height="{_number(float(height) - 1)}" rx="6"/>'
             )
         names = ", ".join([panel.name for panel in self.movie.panels])
@@ -352,7 +355,8 @@ class _Picture:
         return "\n".join(
             [
                 f'<svg xmlns="http://www.w3.org/2000/svg" class="{p}" width="{width}" height="{height}" '
-                f'viewBox="0 0 {width} {height}" role="img">',
+                f'viewBox="0 0 {width} {height}" role="img" fill="currentColor" font-size="13" '
+                f'font-family="{_MONO}">',
                 f"<title>{escape(title)}</title>",
                 f"<style>{style}{''.join(self.rules)}</style>",
                 *([ground] if ground else []),
