@@ -289,7 +289,7 @@ def _substituter(
             new = known.get(b)
             if new is None:
                 new = buffer(b)
-            stored = None if t is BufferLoad else f(n.value)
+            stored: Any = None if t is BufferLoad else f(n.value)
             indices = each(n.indices)
             predicate = None if n.predicate is None else f(n.predicate)
             if indices is n.indices and new is b and predicate is n.predicate:

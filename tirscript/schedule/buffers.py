@@ -194,8 +194,8 @@ def other_views(block: Block, buffer: Buffer) -> list[Buffer]:
     """Other buffers over the memory of ``buffer``, and views of its regions, inside a block."""
     named, matched = _named(block)
     if buffer.data not in matched:
-        for b in named:
-            if b.data is buffer.data and b is not buffer:
+        for other in named:
+            if other.data is buffer.data and other is not buffer:
                 break
         else:
             return []

@@ -52,7 +52,7 @@ def touched(s: Any) -> tuple[Memory, Memory]:
     )
 
 
-_BRANCHES = frozenset({For, SeqStmt, IfThenElse})
+_BRANCHES = frozenset({SeqStmt, IfThenElse})
 
 
 def _plainly(b: Block) -> tuple[Any, ...] | None:
@@ -64,6 +64,7 @@ def _plainly(b: Block) -> tuple[Any, ...] | None:
     stack: list[Any] = [b.body]
     if b.init is not None:
         stack.append(b.init)
+    n: Any
     while stack:
         n = stack.pop()
         t = type(n)
@@ -81,7 +82,10 @@ def _plainly(b: Block) -> tuple[Any, ...] | None:
             if t is Call:
                 if n.op == "address_of" or is_opaque(n.op):
                     return None
-            elif isinstance(n, Stmt) and (t not in _BRANCHES or (t is For and n.annotations)):
+            elif t is For:
+                if n.annotations:
+                    return None
+            elif isinstance(n, Stmt) and t not in _BRANCHES:
                 return None
             stack += n.children()
     return tuple(out)

@@ -125,6 +125,16 @@ def lifted(scope: StmtSRef, place: StmtSRef, new: Stmt) -> Stmt:
     return new
 
 
+def lifted_parts(scope: StmtSRef, place: StmtSRef, parts: tuple[Stmt, ...]) -> Stmt:
+    """The body of a scope with several statements at a place below it, in the sequence that it stands in."""
+    up = place.parent
+    if up is not None and type(up.node) is SeqStmt:
+        items = up.node.seq
+        slot = place.seq_index
+        return lifted(scope, up, SeqStmt((*items[:slot], *parts, *items[slot + 1 :]), up.node.span))
+    return lifted(scope, place, SeqStmt(parts) if len(parts) > 1 else parts[0])
+
+
 class ScheduleState:
     """The functions that a schedule works on.
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.stmt import BlockRealize, For, SeqStmt, Stmt
+from tirscript.ir.stmt import BlockRealize, For, SeqStmt
 from tirscript.ir.visitor import free_vars
 
 from ..boxes import cell_box
@@ -43,7 +43,7 @@ from ..errors import Refusal
 from ..legality import aliased_params
 from ..refs import BlockRV, StmtSRef
 from ..resolve import block_place
-from ..state import ScheduleState, lifted
+from ..state import ScheduleState, lifted_parts
 from ..trace import InstructionKind
 from .cache_write import InitBefore, LeavesBlock
 
@@ -131,16 +131,9 @@ def rewrite(state: ScheduleState, plan: Plan) -> list[BlockRV]:
     back, second = cache.nest(fill=False)
     r: BlockRealize = plan.place.node
     used = BlockRealize(r.iter_values, r.predicate, cache.used_by(plan.place, reads_only=False), r.span)
-    place = plan.place
-    items: tuple[Stmt, ...] = (into, used, back)
-    if place.parent is not None and type(place.parent.node) is SeqStmt:
-        seq = place.parent.node.seq
-        items = (*seq[: place.seq_index], *items, *seq[place.seq_index + 1 :])
-        place = place.parent
     s: BlockRealize = spot.scope.node
-    block = s.block.replace(
-        body=lifted(spot.scope, place, SeqStmt(items)), alloc_buffers=(*s.block.alloc_buffers, cache.new)
-    )
+    body = lifted_parts(spot.scope, plan.place, (into, used, back))
+    block = s.block.replace(body=body, alloc_buffers=(*s.block.alloc_buffers, cache.new))
     state.replace(spot.scope, BlockRealize(s.iter_values, s.predicate, block, s.span), ())
     return [BlockRV(first, home.name), BlockRV(second, home.name)]
 

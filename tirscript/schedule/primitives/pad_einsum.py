@@ -36,6 +36,7 @@ Source: TVM's ``pad_einsum``.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from tirscript.analysis.access import uses_declared
@@ -64,7 +65,7 @@ from tirscript.ir.expr import (
 )
 from tirscript.ir.node import memo_of
 from tirscript.ir.ops import const
-from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For, SeqStmt, Stmt, seq
+from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For, SeqStmt, Stmt
 from tirscript.ir.visitor import free_vars, substitute, walk
 
 from ..buffers import refuse_root
@@ -73,9 +74,9 @@ from ..errors import BadArgument, BadValue, Refusal, describe
 from ..legality import aliased_params
 from ..names import free_name, names_around
 from ..prove import divides, same
-from ..refs import StmtSRef, block_token
+from ..refs import StmtSRef
 from ..resolve import block_place, integer
-from ..state import ScheduleState
+from ..state import ScheduleState, lifted_parts
 from ..trace import InstructionKind
 
 
@@ -330,6 +331,7 @@ def _way(plan: Plan, i: Any) -> Any:
     return key_of(plan.extents[i]), key_of(plan.new.get(i, plan.extents[i]))
 
 
+@cache
 def _zero(dtype: str) -> Expr:
     return const(0, dtype) if dtype != "bool" else IntImm(0, "bool")
 
@@ -359,7 +361,8 @@ def _fill_neutral(plan: Plan, realize: BlockRealize, reduced: list[IterVar]) -> 
             plan.filled[p.buffer] = _candidate(candidate, p.buffer.dtype)
         for iv in reduced:
             last = iv
-            if not any(_is_number(_in_padding(plan, value, iv.var), n) for n in neutral):
+            there = _in_padding(plan, value, iv.var)
+            if not any(_is_number(there, n) for n in neutral):
                 break
         else:
             return
@@ -369,6 +372,7 @@ def _fill_neutral(plan: Plan, realize: BlockRealize, reduced: list[IterVar]) -> 
     )  # fmt: skip
 
 
+@cache
 def _candidate(which: str, dtype: str) -> Expr:
     d = info(dtype)
     if which in ("0", "1", "-1"):
@@ -418,7 +422,6 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
     if not plan.new:
         return
     realize: BlockRealize = plan.place.node
-    b = realize.block
     home = plan.top.home
     taken = names_around(plan.top)
     blocks = {p.node.block.name for t, p in home.index.items() if type(t) is BlockLabel}
@@ -438,18 +441,32 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
     if plan.output is not None:
         after = _copy_back(plan, plan.output, padded[plan.output.buffer], taken, blocks)
     nest = _grown(plan, realize, padded)
-    scope_token = block_token(scope_of(plan.top).node.block.label)
-    state.replace(plan.top, seq(*before, nest, after), ())
-    scope = home.index[scope_token]
+    scope = scope_of(plan.top)
     r: BlockRealize = scope.node
-    new = r.block.replace(alloc_buffers=(*r.block.alloc_buffers, *padded.values()))
-    state.replace(scope, BlockRealize(r.iter_values, r.predicate, new, r.span))
-    assert block_token(b.label) in home.index
+    parts = (*before, nest) if after is None else (*before, nest, after)
+    new = r.block.replace(
+        body=lifted_parts(scope, plan.top, parts), alloc_buffers=(*r.block.alloc_buffers, *padded.values())
+    )
+    state.replace(scope, BlockRealize(r.iter_values, r.predicate, new, r.span), ())
 
 
 def _grown(plan: Plan, realize: BlockRealize, padded: dict[Buffer, Buffer]) -> Stmt:
     b = realize.block
     pointers: dict[Var, Expr] = {x.data: y.data for x, y in padded.items()}
+
+    def moved(n: Any) -> Any:
+        t = type(n)
+        if t is BufferLoad:  # its indices are axes and constants
+            new = padded.get(n.buffer)
+            return n if new is None else BufferLoad(new, n.indices, None, n.span)
+        if t is Var or t is IntImm or t is FloatImm:
+            return n
+        return substitute(n, pointers, padded) if t is Call else n.map_children(moved)
+
+    def stored(s: Any) -> BufferStore:
+        mask = None if s.predicate is None else moved(s.predicate)
+        return BufferStore(padded.get(s.buffer, s.buffer), moved(s.value), s.indices, mask, s.span)
+
     axes = [
         IterVar(iv.var, Range(const_int(0, n.dtype), n), iv.kind, iv.thread_tag, iv.span)
         if (n := plan.new.get(iv.var)) is not None
@@ -461,8 +478,8 @@ def _grown(plan: Plan, realize: BlockRealize, padded: dict[Buffer, Buffer]) -> S
         return tuple([BufferRegion(padded.get(r.buffer, r.buffer), r.region, r.span) for r in given])
 
     block = Block(
-        b.label, tuple(axes), regions(b.reads), regions(b.writes), substitute(b.body, pointers, padded),
-        None if b.init is None else substitute(b.init, pointers, padded), (), (), b.annotations, b.span,
+        b.label, tuple(axes), regions(b.reads), regions(b.writes), stored(b.body),
+        None if b.init is None else stored(b.init), (), (), b.annotations, b.span,
     )  # fmt: skip
     out: Stmt = BlockRealize(realize.iter_values, realize.predicate, block, realize.span)
     extents: dict[Any, Expr] = {
