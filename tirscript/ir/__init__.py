@@ -6,6 +6,7 @@ import importlib as _importlib
 from collections.abc import Iterable as _Iterable
 from typing import Any as _Any
 
+from . import buffer_methods as _buffer_methods  # noqa: F401  puts vload, access_ptr, ... on Buffer
 from . import equation as _equation  # noqa: F401  puts == and != on expressions
 from . import ops as _ops  # puts the operators on Expr and Buffer
 from .buffer import Buffer, BufferRegion, MatchBufferRegion, full_region, make_buffer, point

@@ -11,6 +11,26 @@ if TYPE_CHECKING:
     from tirscript.diagnostics import Span
 
 
+class Scope(str):
+    """The name of a storage scope.  ``buffer.scope`` is one; TVM's ``buffer.scope()`` is the same."""
+
+    __slots__ = ()
+
+    def __call__(self) -> str:
+        return str(self)
+
+
+class _Scopes(dict[str, Scope]):
+    """Each scope once."""
+
+    def __missing__(self, name: str) -> Scope:
+        made = self[str(name)] = Scope(name)
+        return made
+
+
+SCOPES = _Scopes()
+
+
 @node
 class Buffer(Node):
     """A view of memory with a shape and a dtype; the object is its identity.
@@ -20,6 +40,7 @@ class Buffer(Node):
     elements, None for 0.  ``align`` is in bytes, 0 for the element's own alignment.
     """
 
+    _stored_: ClassVar[dict[str, str]] = {"scope": "SCOPES[scope]"}
     name: str
     shape: tuple[Expr, ...]
     dtype: str
@@ -41,9 +62,28 @@ class Buffer(Node):
     def ndim(self) -> int:
         return len(self.shape)
 
+    @property
+    def data_alignment(self) -> int:
+        """``align``, as TVM calls it."""
+        return self.align
+
     if TYPE_CHECKING:
         # Filled in by `ops`: a point gives a load, slices give a region.
         def __getitem__(self, indices: Any) -> BufferLoad | BufferRegion: ...
+
+        # Filled in by `buffer_methods`.
+        def vload(self, begin: Any, dtype: Any = None, predicate: Any = None) -> BufferLoad: ...
+        def vstore(self, begin: Any, value: Any, predicate: Any = None) -> Any: ...
+        def access_ptr(
+            self,
+            access_mask: Any,
+            ptr_type: str = "handle",
+            content_lanes: int = 1,
+            offset: Any = 0,
+            extent: Any = None,
+        ) -> Expr: ...
+        def offset_of(self, indices: Any) -> list[Expr]: ...
+        def get_flattened_buffer(self) -> Buffer: ...
 
 
 def make_buffer(

@@ -58,6 +58,8 @@ class Node(Printable):
     _optional_: ClassVar[tuple[str, ...]] = ()
     _children_: ClassVar[tuple[str, ...]] = ()
     _spec_: ClassVar[tuple[dict[str, str], dict[str, Any]]] = ({}, {})
+    # What is stored of an argument, where that is not the argument itself: an expression of it.
+    _stored_: ClassVar[dict[str, str]] = {}
 
     if TYPE_CHECKING:
 
@@ -115,7 +117,7 @@ def _generate(
     space |= {f"default_{n}": v for n, v in defaults.items()}
     body = []
     for n in names:
-        value = "None" if n == "_memo" else derivations.get(n, n)
+        value = "None" if n == "_memo" else derivations.get(n, made._stored_.get(n, n))
         body.append(f"    set_(self, {n!r}, {value})" if FROZEN else f"    self.{n} = {value}")
     code = [f"def __init__(self, {parameters}):", *(body or ["    pass"])]
     code += [

@@ -12,7 +12,8 @@ from tirscript.arith.exact import is_exact
 from tirscript.diagnostics import TirscriptError
 from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer, BufferRegion
-from tirscript.ir.expr import BufferLoad, Expr, Let, Var, const_int
+from tirscript.ir.buffer_methods import access_mask, elements, flat_offset
+from tirscript.ir.expr import BufferLoad, Expr, Let, Var
 from tirscript.ir.index_map import IndexMap
 from tirscript.ir.node import Node
 from tirscript.ir.stmt import BufferStore
@@ -36,12 +37,11 @@ def _scope(p: Parser, node: ast.Call, buffer: Buffer) -> str:
 
 
 def _access_mask(p: Parser, node: ast.expr) -> int:
-    mask = p.expr(node)
-    if isinstance(mask, str) and mask and set(mask) <= {"r", "w"}:
-        return ("r" in mask) + 2 * ("w" in mask)
-    if isinstance(mask, int) and 1 <= mask <= 3:
-        return mask
-    raise p.error(node, f"{mask!r} is no access", "access-ptr", hint='write "r", "w" or "rw"')
+    given = p.expr(node)
+    mask = access_mask(given)
+    if mask is None:
+        raise p.error(node, f"{given!r} is no access", "access-ptr", hint='write "r", "w" or "rw"')
+    return mask
 
 
 def _access_ptr(p: Parser, node: ast.Call, buffer: Buffer) -> Expr:
@@ -55,7 +55,7 @@ def _access_ptr(p: Parser, node: ast.Call, buffer: Buffer) -> Expr:
     if "extent" in args and p.expr(args["extent"]) is not None:
         extent = as_index(p, args["extent"], p.expr(args["extent"]))
     else:
-        extent = _whole(buffer)
+        extent = elements(buffer)
         if extra is not None and not _is_zero(extra):
             extent = ops.sub(extent, extra)
     dtype = buffer.dtype
@@ -63,18 +63,6 @@ def _access_ptr(p: Parser, node: ast.Call, buffer: Buffer) -> Expr:
         dtype = f"{dtype}x{lanes}"
         extent, start = ops.floordiv(extent, lanes), ops.floordiv(start, lanes)
     return intrinsics.tvm_access_ptr(dtype, buffer.data, start, extent, mask)
-
-
-def _whole(buffer: Buffer) -> Expr:
-    """The number of elements from the first to the last."""
-    if buffer.strides:
-        return ops.mul(buffer.strides[0], buffer.shape[0])
-    total: Expr | None = None
-    if all(type(n).__name__ == "IntImm" for n in buffer.shape):
-        return ops.const(math.prod(n.value for n in buffer.shape))  # type: ignore[attr-defined]
-    for n in buffer.shape:
-        total = n if total is None else ops.mul(total, n)
-    return const_int(1) if total is None else total
 
 
 def _is_zero(e: Expr) -> bool:
@@ -157,20 +145,6 @@ def _offset_of(p: Parser, node: ast.Call, buffer: Buffer) -> list[Expr]:
     arg = arguments(p, node, "indices", required=1)["indices"]
     indices = point_indices(p, arg, buffer, _begin(p, arg))
     return [flat_offset(buffer, indices)]
-
-
-def flat_offset(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
-    """The place of an element in memory, in elements."""
-    total: Expr | None = None
-    if buffer.strides:
-        for i, s in zip(indices, buffer.strides, strict=True):
-            term = ops.mul(i, s)
-            total = term if total is None else ops.add(total, term)
-    else:
-        for i, n in zip(indices, buffer.shape, strict=True):
-            total = i if total is None else ops.add(ops.mul(total, n), i)
-    result = const_int(0) if total is None else total
-    return result if buffer.elem_offset is None else ops.add(buffer.elem_offset, result)
 
 
 BUFFER_METHODS.update(
