@@ -322,46 +322,62 @@ def _patch(
 ) -> None:
     """Bring the index to ``new``; subtrees that were indexed before are not entered.  What vanished with
     ``old`` is taken out."""
-    live = set()
-    stack: list[tuple[Any, StmtSRef | None, int]] = [(new, parent, slot)]
-    while stack:
-        s, parent, slot = stack.pop()
+    live: set[Any] | None = None if old is None else set()
+    pending: list[tuple[Any, StmtSRef | None, int]] = []
+    s: Any = new
+    while True:
         t = type(s)
-        token: Any
-        if t is For:
-            token = s.loop_var
-        elif t is BlockRealize:
-            label = s.block.label
-            token = label if label.same_as is None else label.same_as
+        inside: Any = None  # what is to be entered next
+        if t is For or t is BlockRealize:
+            if t is For:
+                token: Any = s.loop_var
+                inside = s.body
+            else:
+                block = s.block
+                label = block.label
+                token = label if label.same_as is None else label.same_as
+                inside = block.body
+            if live is not None:
+                live.add(token)
+            place = index.get(token)
+            if place is None:
+                place = index[token] = StmtSRef(s, parent, slot, home)
+            else:
+                before = place.node
+                place.parent = parent
+                place.seq_index = slot
+                if before is s:
+                    inside = None
+                else:
+                    place.node = s
+                    if t is BlockRealize and type(before) is BlockRealize and before.block is s.block:
+                        inside = None
+            slot = 0
         elif t is SeqStmt:
-            place: StmtSRef | None = StmtSRef(s, parent, slot, home)
-            stack.extend([(c, place, i) for i, c in reversed(tuple(enumerate(s.seq)))])
-            continue
+            place = StmtSRef(s, parent, slot, home)
+            items = s.seq
+            pending += [(items[n], place, n) for n in range(len(items) - 1, 0, -1)]
+            slot = 0
+            inside = items[0] if items else None
         elif t is IfThenElse:
             place = StmtSRef(s, parent, slot, home)
             if s.else_case is not None:
-                stack.append((s.else_case, place, 1))
-            stack.append((s.then_case, place, 0))
-            continue
+                pending.append((s.else_case, place, 1))
+            slot = 0
+            inside = s.then_case
+        elif t in WRAPPERS:
+            place = StmtSRef(s, parent, slot, home)
+            slot = 0
+            inside = s.body
         else:
-            if t in WRAPPERS:
-                stack.append((s.body, StmtSRef(s, parent, slot, home), 0))
-            continue
-        live.add(token)
-        place = index.get(token)
-        if place is None:
-            place = index[token] = StmtSRef(s, parent, slot, home)
+            place = None
+        if inside is not None:
+            s, parent = inside, place
+        elif pending:
+            s, parent, slot = pending.pop()
         else:
-            before = place.node
-            place.parent = parent
-            place.seq_index = slot
-            if before is s:
-                continue
-            place.node = s
-            if t is BlockRealize and type(before) is BlockRealize and before.block is s.block:
-                continue
-        stack.append((s.body if t is For else s.block.body, place, 0))
-    if old is None:
+            break
+    if live is None:
         return
     below: list[Any] = [old]
     while below:

@@ -139,9 +139,9 @@ def check(state: ScheduleState, loops: tuple[Any, ...]) -> Plan:
     if len(loops) < 2:
         raise TooFewLoops()
     places = [loop_place(state, loop, "loops", "merge") for loop in loops]
-    for n, p in enumerate(places):
-        if any(p is q for q in places[:n]):
-            raise RepeatedLoop(p.home, at=[(p.node, None)], loop=p.node)
+    if len({id(p) for p in places}) != len(places):
+        p = next(p for n, p in enumerate(places) if any(p is q for q in places[:n]))
+        raise RepeatedLoop(p.home, at=[(p.node, None)], loop=p.node)
     sequence = _sequence(places)
     nests = [_nest(p, sequence) for p in places]
     first = nests[0]
@@ -149,9 +149,9 @@ def check(state: ScheduleState, loops: tuple[Any, ...]) -> Plan:
         _check_levels(first, other)
     kinds = []
     for levels in zip(*[n.chain for n in nests], strict=True):
-        kind = levels[0].kind
-        kinds.append(kind if all(f.kind == kind for f in levels) else "serial")
-    at = max(n.at for n in nests)
+        found = {f.kind for f in levels}
+        kinds.append(found.pop() if len(found) == 1 else "serial")
+    at = max([n.at for n in nests])
     if state.enable_check:
         asked = _Asked(sequence)
         for n, a in enumerate(nests):
@@ -179,8 +179,9 @@ def _sequence(places: list[StmtSRef]) -> StmtSRef:
             raise DifferentScopes(
                 first.home, at=[(first.node, None), (p.node, "")], first=first.node, second=p.node
             )
+    others = [{id(x) for x in way} for way in ways[1:]]
     for q in ways[0]:
-        if all(any(q is x for x in way) for way in ways[1:]):
+        if all([id(q) in seen for seen in others]):  # noqa: C419
             if type(q.node) is SeqStmt:
                 return q
             what = "one stands inside the other" if type(q.node) is For else f"{describe(q.node)} parts them"
@@ -288,8 +289,8 @@ class _Asked:
         """The quick answer: linear equations over the loops leave no meeting in the wrong order."""
         if not swapped and x.buffer is y.buffer and x.indices is not None and y.indices is not None:
             # Each loop is the same index of both.
-            dims = list(zip(x.indices, y.indices, strict=True))
-            if all(any(i is u and j is v for i, j in dims) for u, v in loops):
+            dims = {(id(i), id(j)) for i, j in zip(x.indices, y.indices, strict=True)}
+            if all([(id(u), id(v)) in dims for u, v in loops]):  # noqa: C419
                 return True
         first, second = cell_of(x, None), cell_of(y, None)
         names: dict[Var, Any] = {v: Form(0, {u: 1}) for u, v in loops}
