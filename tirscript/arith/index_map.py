@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tirscript.diagnostics import TirscriptError
+from tirscript.ir import dtype as dt
 from tirscript.ir.expr import (
     EQ,
     FALSE,
@@ -247,6 +248,8 @@ def map_shape(m: IndexMap, ranges: Mapping[Var, Range]) -> list[Expr]:
         tried = image(m, ranges)
         if tried is None or min(tried.mins, default=0) < 0:
             raise
+        if any(n > dt.bounds(e.dtype)[1] for n, e in zip(tried.extents, m.final_indices, strict=True)):
+            raise
         return [const_int(n, e.dtype) for n, e in zip(tried.extents, m.final_indices, strict=True)]
 
 
@@ -262,7 +265,10 @@ def _shape(m: IndexMap, ranges: Mapping[Var, Range]) -> list[Expr]:
                 cx.bind(v, r)
             if not cx.nonnegative(low):
                 raise error(f"the index {e} may be negative")
-        out.append(cx.simplify(high.shift(1).to_expr(e.dtype)))
+        size = high.shift(1)
+        if size.is_const and size.const > dt.bounds(e.dtype)[1]:
+            raise error(f"the index {e} goes up to {high.const}, too far for {e.dtype}")
+        out.append(cx.simplify(size.to_expr(e.dtype)))
     return out
 
 

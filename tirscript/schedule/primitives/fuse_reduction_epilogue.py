@@ -74,6 +74,7 @@ from tirscript.ir.visitor import free_vars, substitute
 
 from ..errors import Refusal
 from ..merging import Merge, NotASingleProducer, find_merge, replace_blocks
+from ..resolve import block_place
 from ..state import ScheduleState
 from ..trace import InstructionKind
 from .reverse_compute_inline import guards_of, substitute_store
@@ -107,6 +108,8 @@ class Plan:
 
 def check(state: ScheduleState, reduction_block: Any, epilogue_block: Any) -> Plan:
     """The new init and update, if the epilogue goes together with the reduction."""
+    if reduction_block is None:  # which would mean any
+        block_place(state, reduction_block, "reduction_block", "fuse_reduction_epilogue")
     merge = find_merge(state, epilogue_block, "fuse_reduction_epilogue", reduction_block)
     place, producer = merge.place, merge.producer
     b = producer.node.block
