@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tirscript.diagnostics import did_you_mean
-from tirscript.ir.buffer import Buffer
+from tirscript.ir.buffer import Buffer, BufferRegion
 from tirscript.ir.expr import TRUE, IntImm, Var, const_int
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import Node, memo_of
@@ -73,12 +73,6 @@ def region_of(place: StmtSRef, index: Any, argument: str, primitive: str, *, rea
     """The number of the region that is meant by a number, a name or a buffer."""
     block: Block = place.node.block
     regions = block.reads if reads else block.writes
-    verb = "reads" if reads else "writes"
-    fields: dict[str, Any] = {
-        "block": place.node,
-        "verb": verb,
-        "known": ", ".join([f"{r.buffer.name} ({n})" for n, r in enumerate(regions)]) or "none",
-    }
     if isinstance(index, (str, Buffer)):
         name = index if isinstance(index, str) else index.name
         # A Buffer of an earlier program, or of another copy of it, counts by its name.
@@ -86,7 +80,7 @@ def region_of(place: StmtSRef, index: Any, argument: str, primitive: str, *, rea
         found = found or [n for n, r in enumerate(regions) if r.buffer.name == name]
         if not found:
             hint = did_you_mean(name, [r.buffer.name for r in regions])
-            raise NoSuchBuffer(place.home, at=[(place, None)], hint=hint, wanted=f"`{name}`", **fields)
+            raise _no_such_buffer(place, regions, f"`{name}`", reads, hint)
         return found[0]
     number = integer(index)
     if number is None:
@@ -94,8 +88,18 @@ def region_of(place: StmtSRef, index: Any, argument: str, primitive: str, *, rea
             place.home, at=[(place, None)], argument=argument, primitive=primitive, given=a_kind(index)
         )
     if not 0 <= number < len(regions):
-        raise NoSuchBuffer(place.home, at=[(place, None)], wanted=str(number), **fields)
+        raise _no_such_buffer(place, regions, str(number), reads)
     return number
+
+
+def _no_such_buffer(
+    place: StmtSRef, regions: tuple[BufferRegion, ...], wanted: str, reads: bool, hint: str | None = None
+) -> NoSuchBuffer:
+    known = ", ".join([f"{r.buffer.name} ({n})" for n, r in enumerate(regions)]) or "none"
+    return NoSuchBuffer(
+        place.home, at=[(place, None)], hint=hint, wanted=wanted, block=place.node,
+        verb="reads" if reads else "writes", known=known,
+    )  # fmt: skip
 
 
 def buffer_of(place: StmtSRef, given: Any, argument: str, primitive: str) -> Buffer:

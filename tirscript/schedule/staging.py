@@ -70,10 +70,12 @@ class Staging:
         around = self._loops()
         taken = names_around(StmtSRef(level.node, level, 0, level.home)) | {self.new.name}
         used: list[Var] = []
-        for low, extent in self.box:
-            for n in (*walk(low), *walk(extent)):
-                if type(n) is Var and n in around and n not in used:
-                    used.append(n)
+        for ends in self.box:
+            for e in ends:
+                if type(e) is not IntImm:
+                    for n in walk(e):
+                        if type(n) is Var and n in around and n not in used:
+                            used.append(n)
         axes = [Var(free_name(f"v{k}", taken), v.dtype) for k, v in enumerate(used)]
         put: dict[Var, Expr] = dict(zip(used, axes, strict=True))
         box = [(substitute(low, put), substitute(extent, put)) for low, extent in self.box]
