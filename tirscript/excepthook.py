@@ -7,6 +7,7 @@ other kinds, and hooks that others have installed, are left as they are.
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from types import TracebackType
@@ -21,6 +22,16 @@ def install() -> None:
         hook = _hook(sys.excepthook)
         hook._of_tirscript = True
         sys.excepthook = hook
+    _complete_names()
+
+
+def _complete_names() -> None:
+    """In IPython, the names of blocks complete in strings."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    if shell is not None:
+        # By name: what completes stands above.
+        importlib.import_module("tirscript.display.completion").register(shell)
 
 
 def _hook(before: Any) -> Any:

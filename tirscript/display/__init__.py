@@ -47,3 +47,10 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext tirscript.display``: names of blocks complete inside ``get_block("...")``."""
+    from .completion import register
+
+    register(shell)

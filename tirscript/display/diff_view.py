@@ -58,7 +58,7 @@ def diff(old: PrimFunc | IRModule, new: PrimFunc | IRModule, title: str = "") ->
 
 def side_by_side(diff: Any, context: int = CONTEXT) -> str:
     """A ``Diff`` as an HTML table: old on the left, new on the right, changed words marked."""
-    out = [f'<div style="margin:0 0 4px 0;{emit.FONT}">{line_html(diff.title)}</div>']
+    out = [f'<div style="margin:0 0 4px 0;{emit.FONT}">{line_html(diff.heading)}</div>']
     for name, old, new in diff.parts:
         rows = aligned(old, new)
         if len(diff.parts) > 1:
@@ -152,7 +152,7 @@ def unified(diff: Any, context: int = CONTEXT, *, colours: bool = False) -> str:
     """A ``Diff`` as lines that went and came, in the colours of a terminal if wanted: changed words bold."""
     if not colours:
         return str(diff)
-    out = [f"\x1b[1m{diff.title}{_RESET}"]
+    out = [f"\x1b[1m{diff.heading}{_RESET}"]
     for name, old, new in diff.parts:
         if len(diff.parts) > 1:
             out.append(f"\x1b[1m{name}{_RESET}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -80,7 +80,7 @@ class Progress:
 
 def progress(items: Iterable[_T], what: str, total: int | None = None) -> Iterator[_T]:
     """The items, with a bar if they take longer than a second."""
-    if total is None and hasattr(items, "__len__"):
+    if total is None and isinstance(items, Sized):
         total = len(items)
     with Progress(total, what) as bar:
         for item in items:

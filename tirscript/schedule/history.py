@@ -120,22 +120,22 @@ class Diff(str):
     ``parts`` are the functions that changed: a name, the lines before, the lines after.
     """
 
-    title: str
+    heading: str
     parts: tuple[tuple[str, list[str], list[str]], ...]
 
-    def __new__(cls, title: str, parts: Sequence[tuple[str, list[str], list[str]]], context: int = 3) -> Diff:
-        out = [title]
+    def __new__(cls, heading: str, parts: Sequence[tuple[str, list[str], list[str]]], context: int = 3) -> Diff:
+        out = [heading]
         for _, old, new in parts:
             out += _marked(old, new, context)
         if len(out) == 1:
             out.append("(nothing changed)")
         made = super().__new__(cls, "\n".join(out))
-        made.title = title
+        made.heading = heading
         made.parts = tuple(parts)
         return made
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.title, self.parts
+        return self.heading, self.parts
 
     def __repr__(self) -> str:
         return str(self)

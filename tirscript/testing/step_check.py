@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tirscript.diagnostics import CheckFailed, TirscriptError
+from tirscript.display.progress_bar import progress
 from tirscript.ir import dtype as dt
 from tirscript.ir.expr import IntImm, Var
 from tirscript.ir.function import PrimFunc
@@ -103,7 +104,7 @@ class StepChecker:
     def _compared(self, mod: IRModule, name: str, known: list[Case], sanitized: int) -> Answer:
         func = mod[name]
         runs: dict[str, Any] = {}
-        for case in known:
+        for case in progress(known, f"checking `{name}`"):
             shapes = _shapes(func, case.symbols)
             if shapes != [a.shape if isinstance(a, np.ndarray) else None for a in case.given]:
                 return Answer(text="its parameters have other shapes than at first")
