@@ -127,6 +127,20 @@ def replaced(text: str, *pairs: str) -> str:
     return text
 
 
+ALIGNED = """
+@T.prim_func
+def f(C: T.Buffer((4, 6), "int32")):
+    B = T.alloc_buffer((4, 6), "int32")
+    for i, j in T.grid(4, 6):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            T.reads(B[vi, vj])
+            T.writes(B[vi, vj])
+            T.block_attr({"buffer_dim_align": [[0, 0, 8, 1]]})
+            B[vi, vj] = B[vi, vj] + 1
+"""
+
+
 Step = Callable[[Schedule], Any]
 # The primitive and the code; the program; the step.
 CASES: list[tuple[str, str, str, Step]] = [
@@ -270,6 +284,11 @@ def f(A: T.Buffer((9,), "int32")):
     ]],
     ("reindex_cache_read", "unknown-shape", CHAIN,
      lambda s: s.reindex_cache_read("C", 0, "local", lambda i, j: (i * 1000000000, j))),
+    *[(name, "used-otherwise", ALIGNED, step) for name, step in {
+        "reindex": lambda s: s.reindex("B", ("write", 0)),
+        "reindex_cache_read": lambda s: s.reindex_cache_read("B", "B", "local", lambda i, j: (j, i)),
+        "reindex_cache_write": lambda s: s.reindex_cache_write("B", 0, "local", lambda i, j: (j, i)),
+    }.items()],
     ("storage_align", "bad-buffer-index", CHAIN, lambda s: s.storage_align("B", [], 0, 4, 0)),
     ("unannotate", "bad-annotation-key", CHAIN, lambda s: s.unannotate("B", 3)),
 ]  # fmt: skip

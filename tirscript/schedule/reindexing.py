@@ -34,7 +34,7 @@ from tirscript.ir.visitor import free_vars, substitute
 from .caching import CacheStale, Spot, insert, place_for_reads, scope_of
 from .errors import BadValue, Refusal, describe
 from .index_maps import default_dtype, index_map_of
-from .layouts import Relayout
+from .layouts import Relayout, UsedOtherwise
 from .names import free_name, names_around, names_inside
 from .prove import bind_around, same
 from .refs import StmtSRef
@@ -102,6 +102,10 @@ def restage(place: StmtSRef, buffer: Buffer, *, writes: bool) -> Restage:
         out.refuse("it is opaque or uses views")
     if any(type(n) is BlockRealize for n in walk(b.body)):
         out.refuse("it holds other blocks")
+    for entry in b.annotations.get("buffer_dim_align", ()):
+        if b.writes[getattr(entry[0], "value", entry[0])].buffer is buffer:
+            how = f'with the alignment that block "{b.name}" asks for'
+            raise UsedOtherwise(place.home, at=[(place, None)], buffer=buffer, how=how)
     index: tuple[Any, ...] | None = None
     for a in accesses(b):
         if a.buffer.data is not buffer.data or (a.is_write and not writes):

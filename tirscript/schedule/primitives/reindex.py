@@ -9,7 +9,7 @@ Requirements:
   * ``buffer`` names a buffer of the block: ``("read", 0)``, ``("write", 0)``, a name or a Buffer
     (``bad-buffer-index``, ``no-such-buffer``)
   * the block holds no other block and uses the buffer at one index, which is made of its axes
-    (``several-indices``)
+    (``several-indices``); it asks for no alignment of the buffer (``used-otherwise``)
   * nothing that is read is written between copy and block (``cache-stale``)
   * a block that writes the buffer runs for each value of its axes, stores each time, and needs no old content
     (``partial-write``); different axes give different cells (``not-injective``), and nothing else in the

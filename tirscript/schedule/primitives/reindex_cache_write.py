@@ -9,7 +9,7 @@ Requirements:
   * ``write_buffer_index`` names a buffer that the block writes (``bad-buffer-index``, ``no-such-buffer``)
   * ``storage_scope`` is a scope (``bad-scope``)
   * the block holds no other block and uses the buffer at one index, which is made of its axes
-    (``several-indices``)
+    (``several-indices``); it asks for no alignment of the buffer (``used-otherwise``)
   * ``index_map`` is a function of the block's axes (``bad-index-map``); it uses axes of that index alone
     (``unmatched-axis``), keeps them apart (``not-injective``), and its extents are known (``unknown-shape``)
   * the block runs for each value of these axes, stores each time, and needs no old content
