@@ -34,25 +34,27 @@ def boxes_of(root: Stmt) -> Regions | None:
             return None
         else:
             b = s.block
-            values = {iv.var: e for iv, e in zip(b.iter_vars, s.iter_values, strict=True)}
+            values: dict[Var, Expr] = {}
             for iv, e in zip(b.iter_vars, s.iter_values, strict=True):
+                values[iv.var] = e
                 # An axis runs over its whole domain: then the box is what the loop gives.
                 if type(e) not in _ONE or (e in loops and (iv.dom is None or not _runs(iv.dom, loops[e]))):
                     return None
             for regions, table in zip((b.reads, b.writes), tables, strict=True):
                 for r in regions:
                     box = [_range_of(x, values, loops) for x in r.region]
-                    if any(d is None for d in box):
-                        return None
+                    for d in box:
+                        if d is None:
+                            return None
                     have = table.get(r.buffer)
                     if have is None:
                         table[r.buffer] = box
                     elif not _join(have, box):
                         return None
-    reads, writes = (
+    reads, writes = [
         tuple([BufferRegion(x, tuple([_written(d) for d in box])) for x, box in table.items()])
         for table in tables
-    )
+    ]
     return reads, writes
 
 

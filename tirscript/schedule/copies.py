@@ -43,7 +43,7 @@ def copied(root: Any, values: dict[Var, Expr], part: str, blocks: set[str]) -> A
     if t is not BlockRealize:
         return None
     b = root.block
-    if b.alloc_buffers or b.match_buffers or b.annotations or not _defines_nothing(b):
+    if b.alloc_buffers or b.match_buffers or b.annotations or not defines_nothing(b):
         return None
     axes: dict[Var, Expr] = {}
     ivs = []
@@ -70,7 +70,7 @@ def copied(root: Any, values: dict[Var, Expr], part: str, blocks: set[str]) -> A
     )
 
 
-def _defines_nothing(b: Block) -> bool:
+def defines_nothing(b: Block) -> bool:
     """Whether a block's init and body define nothing; memoised on the block."""
     memo = memo_of(b)
     found: bool | None = memo.get("defines_nothing")

@@ -65,7 +65,7 @@ from tirscript.ir.visitor import free_vars, fresh_copy, walk
 from ..cells import form_of
 from ..constant_boxes import boxes_of
 from ..control import check_stays
-from ..copies import copied
+from ..copies import copied, defines_nothing
 from ..errors import BadArgument, BadValue, Refusal
 from ..legality import outside_ranges
 from ..moves import with_regions
@@ -388,9 +388,7 @@ def _narrowed(plan: Plan, root: Any, low: Expr, extent: Expr) -> Any:
         new = b.replace(iter_vars=axes)
         if all(map(_constant, axes)) and all(map(_constant, b.iter_vars)):
             # Nothing else is another one: what is known of the block holds.
-            memo = memo_of(new)
-            memo["free_vars"] = free_vars(b)
-            memo.update([(k, v) for k, v in memo_of(b).items() if k in ("defines_nothing", "names")])
+            memo_of(new).update(free_vars=free_vars(b), defines_nothing=defines_nothing(b))
         return BlockRealize(root.iter_values, root.predicate, new, root.span)
     return root.map_children(lambda c: _narrowed(plan, c, low, extent) if isinstance(c, Stmt) else c)
 
