@@ -334,12 +334,17 @@ class _Nests:
                     if t is BufferLoad:
                         return BufferLoad(partial[x], where, None, n.span)
                     return BufferStore(partial[x], f(n.value), where, None, n.span)
-                if t is BufferLoad and not values:
-                    return (
-                        n
-                        if all(type(i) is Var or type(i) is IntImm for i in n.indices)
-                        else n.map_children(f)
-                    )
+                if t is BufferLoad and n.predicate is None:
+                    changed = False
+                    indices = []
+                    for i in n.indices:
+                        j = values.get(i, i) if type(i) is Var else i if type(i) is IntImm else f(i)
+                        changed = changed or j is not i
+                        indices.append(j)
+                    return BufferLoad(x, tuple(indices), None, n.span) if changed else n
+            if t is Add or t is Mul:
+                a, b = f(n.a), f(n.b)
+                return n if a is n.a and b is n.b else t(a, b, n.span)
             if t is LetStmt and n.var in lets:
                 return LetStmt(lets[n.var], f(n.value), f(n.body), n.span)
             return n.map_children(f)
@@ -463,27 +468,31 @@ def _order(b: Block, cells: dict[Buffer, Any]) -> list[Buffer]:
 
 
 def _moved(r: BufferRegion, inside: dict[Var, Expr]) -> BufferRegion:
-    if any(type(e) is not IntImm and free_vars(e) & inside.keys() for e in buffer_exprs(r.buffer)):
-        return substitute(r, inside)
+    for e in buffer_exprs(r.buffer):
+        if type(e) is not IntImm and free_vars(e) & inside.keys():
+            return substitute(r, inside)
     return BufferRegion(r.buffer, tuple([_range(x, inside) for x in r.region]), r.span)
 
 
 def _range(x: Range, inside: dict[Var, Expr]) -> Range:
-    low, extent = put(x.min, inside), put(x.extent, inside)
+    low: Any = x.min
+    low, extent = inside.get(low, low) if type(low) is Var else put(low, inside), x.extent
+    if type(extent) is not IntImm:
+        extent = put(extent, inside)
     return x if low is x.min and extent is x.extent else Range(low, extent)
 
 
 def _plain_init(init: Any, cells: dict[Buffer, Any]) -> bool:
     """Whether an init does nothing but store constants to the cells."""
     stores = init.seq if type(init) is SeqStmt else (init,)
-    return all(
-        type(s) is BufferStore
-        and s.buffer in cells
-        and not s.value.children()
-        and type(s.value) is not Var
-        and _same_cell(s.indices, cells[s.buffer])
-        for s in stores
-    ) and len(stores) == len(cells)
+    if len(stores) != len(cells):
+        return False
+    for s in stores:
+        if type(s) is not BufferStore or s.buffer not in cells or type(s.value) is Var or s.value.children():
+            return False
+        if not _same_cell(s.indices, cells[s.buffer]):
+            return False
+    return True
 
 
 def _same_cell(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
