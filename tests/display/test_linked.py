@@ -372,6 +372,24 @@ def test_the_document_of_the_scheduled_matmul() -> None:
     assert not re.search(r"background:#|[^-]color:#", text)
 
 
+def test_views_of_much_code_leave_lines_out() -> None:
+    body = "".join(
+        [f"        A[i, {n}] = A[i, {n}] * T.float32({n}.5) + A[i, {n + 1}]\n" for n in range(700)]
+    )
+    view = linked(
+        function(f"""
+@T.prim_func
+def long(A: T.Buffer((4, 702), "float32")):
+    for i in range(4):
+{body}"""),
+        panes=("script", "lowered", "llvm"),
+    )
+    assert sum(len(p.lines) for p in view.panes) > 8_000
+    text = view.html()
+    assert len(text.encode()) < 200_000
+    assert re.search(r"\.\.\. [\d,]+ more lines are left out", text)
+
+
 def test_the_document_is_the_same_each_time_and_saved(tmp_path: Any) -> None:
     first, second = linked(scheduled()), linked(scheduled())
     assert first.html() == second.html()

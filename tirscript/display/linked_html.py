@@ -17,7 +17,8 @@ from .tokens import COLOURED, TOKEN
 if TYPE_CHECKING:
     from .linked_views import LinkedView, Pane
 
-MAX_LINES = 2500  # of a pane
+MAX_SIZE = 185_000
+_LIMITS = (2500, 1500, 900, 500, 250)  # lines of a pane: the first with which the size is kept
 _KINDS = {kind: kind[0] for kind in COLOURS}  # keyword k, decorator d, space s, definition -> f, ...
 _KINDS["definition"] = "f"
 _KINDS["string"] = "q"
@@ -44,8 +45,12 @@ def document(view: LinkedView) -> str:
 def fragment(view: LinkedView) -> str:
     """The panes with their styles, for a page of others."""
     p = _prefix(view)
-    several = _several(view)
-    body = "\n".join([_pane(p, k, pane, several) for k, pane in enumerate(view.panes)])
+    for limit in _LIMITS:
+        several = {m for m in _several(view) if m <= limit}
+        body = "\n".join([_pane(p, k, pane, several, limit) for k, pane in enumerate(view.panes)])
+        style = _style(view, p, several, limit)
+        if len(body.encode()) + len(style) < MAX_SIZE:
+            break
     switches = "".join(
         [
             f'<label><input type="checkbox" class="t{k}" checked>{escape(pane.title)}</label>'
@@ -58,7 +63,6 @@ def fragment(view: LinkedView) -> str:
         f'<label><input type="radio" name="{p}" checked>keep none</label>'
         "<span>Point at a line, click to keep it; the numbers are lines of the script.</span></div>"
     )
-    style = _style(view, p, several)
     return f'<div class="{p}"><style>{style}</style>{bar}\n<div class="all">{body}</div></div>'
 
 
@@ -80,10 +84,10 @@ def _several(view: LinkedView) -> set[int]:
 # ---- text
 
 
-def _pane(p: str, k: int, pane: Pane, several: set[int]) -> str:
+def _pane(p: str, k: int, pane: Pane, several: set[int], limit: int) -> str:
     show = _script if pane.kind in ("script", "lowered", "cuda") else _code
     groups: list[tuple[str, list[str]]] = []
-    for line in pane.lines[:MAX_LINES]:
+    for line in pane.lines[:limit]:
         link = "" if line.script is None else f"k{line.script}"
         if link and line.lowered in several and line.lowered is not None:
             link += f" m{line.lowered}"
@@ -95,9 +99,9 @@ def _pane(p: str, k: int, pane: Pane, several: set[int]) -> str:
     for link, texts in groups:
         text = show("\n".join(texts)) + "\n"
         out.append(f'<label class="{link}"><input type="radio" name="{p}">{text}</label>' if link else text)
-    rest = len(pane.lines) - MAX_LINES
+    rest = len(pane.lines) - limit
     if rest > 0:
-        out.append(f"... {rest:,} lines more\n")
+        out.append(f"... {rest:,} more lines are left out\n")
     return f'<div class="p p{k}"><b>{escape(pane.title)}</b><pre><code>{"".join(out)}</code></pre></div>'
 
 
@@ -130,8 +134,9 @@ def _code(text: str) -> str:
 # ---- styles
 
 
-def _style(view: LinkedView, p: str, several: set[int]) -> str:
-    keys = sorted({line.script for pane in view.panes for line in pane.lines if line.script is not None})
+def _style(view: LinkedView, p: str, several: set[int], limit: int) -> str:
+    shown = [line.script for pane in view.panes for line in pane.lines[:limit]]
+    keys = sorted({n for n in shown if n is not None})
     parts = sorted(several)
     return "".join([*_layout(view, p), *_lights(p, keys, parts)])
 
