@@ -599,3 +599,144 @@ def test_a_schedule_and_a_module_have_a_movie() -> None:
     two = ts.Schedule(mod)
     two.work_on("second")
     assert len(two.movie("A").panels[0].lines) == 4
+
+
+def counts(program: Any, **options: Any) -> dict[str, tuple[int, int]]:
+    return {b.name: (b.loads, b.stores) for b in cache_misses(program, "small", **options).buffers}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size"),
+    [("bool", 1), ("int8", 1), ("uint16", 2), ("int64", 8), ("float16", 2), ("bfloat16", 2), ("float64", 8),
+     ("float8_e4m3fn", 1), ("float32x4", 16)],
+)  # fmt: skip
+def test_every_dtype_has_its_size(dtype: str, size: int) -> None:
+    f = function(f"""
+@T.prim_func
+def copy(A: T.Buffer((256,), "{dtype}"), B: T.Buffer((256,), "{dtype}")):
+    for i in range(256):
+        B[i] = A[i]
+""")
+    report = cache_misses(f, "64K/8")
+    assert report["A"].misses == report["B"].misses == (256 * size // 64,)
+
+
+def test_loops_of_all_kinds_bounds_and_guards() -> None:
+    f = function("""
+@T.prim_func
+def f(A: T.Buffer((20, 20), "float32"), B: T.Buffer((20,), "float32"), C: T.Buffer((20, 20), "float32")):
+    for i in range(2, 7):
+        for j in range(i, 9):
+            C[i, j] = A[j, i]
+    for i in T.parallel(0):
+        B[i] = T.float32(1)
+    for i in T.unroll(1):
+        B[i] = B[i + 1]
+    for i in range(0, 20, 3):
+        if i % 2 == 0 and i > 2:
+            B[19 - i] = T.float32(2)
+        else:
+            C[i, 0] = T.if_then_else(i < 9, A[i, 0], B[i])
+    for i in range(20):
+        if i == 4:
+            break
+        if i % 2 == 1:
+            continue
+        C[i, 1] = T.Select(i > 0, A[i, 1], A[0, 2])
+""")
+    first = sum(9 - i for i in range(2, 7))
+    # 0, 3, ..., 18: six of them go to the second arm (0, 3, 9, 15 odd or small), three are even and large.
+    large = [i for i in range(0, 20, 3) if i % 2 == 0 and i > 2]
+    small = [i for i in range(0, 20, 3) if i not in large]
+    lazy = sum(i < 9 for i in small)
+    assert counts(f) == {
+        "A": (first + lazy + 4, 0),
+        "B": (1 + len(small) - lazy, 1 + len(large)),
+        "C": (0, first + len(small) + 2),
+    }
+
+
+def test_threads_of_a_gpu_run_one_after_the_other() -> None:
+    sch = ts.Schedule(matmul(8))
+    block = sch.get_block("C")
+    i, j, _ = sch.get_loops(block)
+    sch.bind(i, "blockIdx.x")
+    sch.bind(j, "threadIdx.x")
+    plain = cache_misses(matmul(8), "small")
+    assert str(cache_misses(sch, "small")) == str(plain)
+
+
+def test_uneven_tiles_touch_each_element_once() -> None:
+    sch = ts.Schedule(function("""
+@T.prim_func
+def copy(A: T.Buffer((37,), "float32"), B: T.Buffer((37,), "float32")):
+    for i in range(37):
+        with T.block("B"):
+            vi = T.axis.spatial(37, i)
+            B[vi] = A[vi]
+"""))  # fmt: skip
+    (i,) = sch.get_loops(sch.get_block("B"))
+    _, inner = sch.split(i, [None, 8])
+    sch.vectorize(inner)
+    assert counts(sch) == {"A": (37, 0), "B": (0, 37)}
+    assert [t.cell for t in movie(sch, "A").touches] == list(range(37))
+
+
+@pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
+def test_pointers_atomics_and_foreign_functions() -> None:
+    f = function("""
+@T.prim_func
+def f(A: T.Buffer((16,), "int32"), B: T.Buffer((4, 4), "int32"), F: T.Buffer((4,), "float32")):
+    for i in range(4):
+        with T.block("rows"):
+            vi = T.axis.spatial(4, i)
+            T.reads(B[vi, 0:4])
+            T.writes(B[vi, 0:4], A[0:16])
+            R = T.match_buffer(B[vi, 0:4], (4,), "int32")
+            R[0] = R[1]
+            T.evaluate(T.atomic_add(T.address_of(A[vi * 4]), R[2]))
+    F[0] = T.call_pure_extern("float32", "sqrtf", F[1])
+    T.evaluate(T.call_extern("int32", "looks_at", F.data))
+""")
+    report = cache_misses(f, "small")
+    assert {b.name: (b.loads, b.stores) for b in report.buffers} == {"A": (4, 4), "B": (8, 4), "F": (1, 1)}
+    assert report.notes == ("What looks_at does with memory is not seen.",)
+    assert "looks_at" in movie(f).caption
+
+
+def test_calls_of_functions_of_the_module_are_refused() -> None:
+    mod = ts.parse("""
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def one(A: T.Buffer((4,), "float32")):
+        A[0] = T.float32(1)
+
+    @T.prim_func
+    def main(A: T.Buffer((4,), "float32")):
+        Module.one(A.data)
+""")
+    with pytest.raises(ts.NotYetError) as error:
+        cache_misses(mod)
+    assert error.value.code == "module-call" and "`one`" in str(error.value)
+    assert counts(mod, name="one") == {"A": (0, 1)}
+
+
+def test_arguments_are_checked_and_left_alone() -> None:
+    f = function("""
+@T.prim_func
+def f(I: T.Buffer((4,), "int32"), A: T.Buffer((4,), "float32"), k: T.int32):
+    for i in range(4):
+        A[I[i]] = T.float32(i)
+""")
+    with pytest.raises(ts.TirscriptError) as error:
+        cache_misses(f)
+    assert error.value.code == "argument-wanted"
+    with pytest.raises(ts.TirscriptError) as error:
+        cache_misses(f, args=[np.zeros(4, "int32")])
+    assert error.value.code == "argument-count"
+    with pytest.raises(ts.CallError):
+        cache_misses(f, args=[np.zeros(5, "int32"), np.zeros(4, "float32"), 1])
+    a = np.full(4, 9, "float32")
+    assert counts(f, args=[np.arange(4, dtype="int32"), a, 1]) == {"I": (4, 0), "A": (0, 4)}
+    assert (a == 9).all()
