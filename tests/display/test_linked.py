@@ -356,7 +356,7 @@ def test_the_document_of_the_scheduled_matmul() -> None:
     reader = Reader()
     reader.feed(text)
     assert reader.tags <= {
-        "html", "meta", "title", "style", "h1", "div", "label", "input", "span", "b", "pre", "code", "i",
+        "html", "meta", "title", "style", "h1", "div", "label", "input", "span", "b", "pre", "code",
     }  # fmt: skip
     assert len(reader.panes) == 4
     for pane, shown in zip(view.panes, map(lines_of, reader.panes), strict=True):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .linked_views import LinkedView, Pane
 
 MAX_SIZE = 185_000
-_LIMITS = (2500, 1500, 900, 500, 250)  # lines of a pane: the first with which the size is kept
+_LIMITS = (2500, 1500, 900, 500, 250, 120)  # lines of a pane: the first with which the size is kept
 _KINDS = {kind: kind[0] for kind in COLOURS}  # keyword k, decorator d, space s, definition -> f, ...
 _KINDS["definition"] = "f"
 _KINDS["string"] = "q"
@@ -46,7 +46,7 @@ def fragment(view: LinkedView) -> str:
     """The panes with their styles, for a page of others."""
     p = _prefix(view)
     for limit in _LIMITS:
-        several = {m for m in _several(view) if m <= limit}
+        several = {m: k for m, k in _several(view).items() if m <= limit}
         body = "\n".join([_pane(p, k, pane, several, limit) for k, pane in enumerate(view.panes)])
         style = _style(view, p, several, limit)
         if len(body.encode()) + len(style) < MAX_SIZE:
@@ -71,20 +71,20 @@ def _prefix(view: LinkedView) -> str:
     return "v" + hashlib.sha1(text.encode()).hexdigest()[:7]
 
 
-def _several(view: LinkedView) -> set[int]:
-    """Lines of the lowered script that share their line of the script with others."""
+def _several(view: LinkedView) -> dict[int, int]:
+    """Lines of the lowered script that share their line of the script with others, and that line."""
     own: dict[int, set[int]] = {}
     for pane in view.panes:
         for line in pane.lines:
             if line.script is not None and line.lowered is not None:
                 own.setdefault(line.script, set()).add(line.lowered)
-    return {m for lines in own.values() if len(lines) > 1 for m in lines}
+    return {m: k for k, lines in own.items() if len(lines) > 1 for m in sorted(lines)}
 
 
 # ---- text
 
 
-def _pane(p: str, k: int, pane: Pane, several: set[int], limit: int) -> str:
+def _pane(p: str, k: int, pane: Pane, several: dict[int, int], limit: int) -> str:
     show = _script if pane.kind in ("script", "lowered", "cuda") else _code
     groups: list[tuple[str, list[str]]] = []
     for line in pane.lines[:limit]:
@@ -111,7 +111,7 @@ def _script(text: str) -> str:
 
 def _token(match: Any) -> str:
     kind, text = match.lastgroup, match.group()
-    return f'<i class="{_KINDS[kind]}">{text}</i>' if kind in COLOURED else text
+    return f'<span class="{_KINDS[kind]}">{text}</span>' if kind in COLOURED else text
 
 
 def _code(text: str) -> str:
@@ -120,25 +120,24 @@ def _code(text: str) -> str:
     for line in escape(text, quote=False).split("\n"):
         body = line.lstrip()
         if not line.startswith(" ") or not body:
-            out.append(f'<i class="f">{line}</i>' if line.endswith(":") else line)
+            out.append(f'<span class="f">{line}</span>' if line.endswith(":") else line)
             continue
         space, head = line[: len(line) - len(body)], ""
         if body.startswith("%") and " = " in body:
             head, _, body = body.partition(" = ")
             head += " = "
         name, gap, rest = body.partition(" ")
-        out.append(f'{space}{head}<i class="s">{name}</i>{gap}{rest}')
+        out.append(f'{space}{head}<span class="s">{name}</span>{gap}{rest}')
     return "\n".join(out)
 
 
 # ---- styles
 
 
-def _style(view: LinkedView, p: str, several: set[int], limit: int) -> str:
+def _style(view: LinkedView, p: str, several: dict[int, int], limit: int) -> str:
     shown = [line.script for pane in view.panes for line in pane.lines[:limit]]
     keys = sorted({n for n in shown if n is not None})
-    parts = sorted(several)
-    return "".join([*_layout(view, p), *_lights(p, keys, parts)])
+    return "".join([*_layout(view, p), *_lights(p, keys, several)])
 
 
 def _layout(view: LinkedView, p: str) -> Iterator[str]:
@@ -163,7 +162,8 @@ def _layout(view: LinkedView, p: str) -> Iterator[str]:
     yield (
         f"{q} code label{{display:block;position:relative;margin:0 -10px 0 -3.4em;padding:0 10px 0 3.4em;"
         "font:inherit;color:inherit;cursor:pointer;border-left:3px solid hsl(var(--h) 60% 50%);"
-        "padding-left:calc(3.4em - 3px);background:hsl(var(--h) 75% 50%/var(--a,0))}"
+        "padding-left:calc(3.4em - 3px);background:hsl(var(--h) 75% 50%/var(--a,0));"
+        "box-shadow:inset var(--b,0) 0 0 hsl(var(--h) 60% 50%)}"
     )
     yield (
         f"{q} code label::before{{content:var(--n);position:absolute;left:0;width:2.4em;text-align:right;"
@@ -171,7 +171,6 @@ def _layout(view: LinkedView, p: str) -> Iterator[str]:
     )
     yield f"{q} code input{{position:absolute;left:0;margin:0;opacity:0;pointer-events:none}}"
     yield f"{q} label:has(:focus-visible){{outline:2px solid {colour(COLOURS['space'])};outline-offset:-2px}}"
-    yield f"{q} i{{font-style:normal}}"
     for kind, letter in _KINDS.items():
         yield f"{q} .{letter}{{color:{colour(COLOURS[kind])}}}"
     # Kept lines: the other panes scroll to them, and can leave out the rest.
@@ -182,13 +181,15 @@ def _layout(view: LinkedView, p: str) -> Iterator[str]:
         yield f"{q}:has(.t{k}:not(:checked)) .p{k}{{display:none}}"
 
 
-def _lights(p: str, keys: list[int], parts: list[int]) -> Iterator[str]:
+def _lights(p: str, keys: list[int], parts: dict[int, int]) -> Iterator[str]:
     for n, k in enumerate(keys):
         yield f'.{p} .k{k}{{--h:{round(n * 137.508) % 360};--n:"{k}"}}'
-        yield f".{p}:has(.k{k}:hover,.k{k}>:checked) .k{k}{{--a:.24}}"
+        yield f".{p}:has(.k{k}:hover,.k{k}>:checked) .k{k}{{--a:.2}}"
         yield f".{p}:has(.k{k}>:checked) .k{k}{{--o:1;scroll-snap-align:center}}"
-    for m in parts:
-        yield f".{p}:has(.m{m}:hover,.m{m}>:checked) .m{m}{{--a:.5}}"
+    for m, k in parts.items():
+        yield f".{p}:has(.m{m}:hover,.m{m}>:checked) .m{m}{{--a:.3;--b:7px}}"
+        # Panes scroll to these lines rather than to others of the same line of the script.
+        yield f'.{p}:has(.m{m}>:checked) .k{k}[class*=" m"]:not(.m{m}){{scroll-snap-align:none}}'
 
 
 __all__ = ["document", "fragment"]
