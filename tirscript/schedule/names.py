@@ -32,14 +32,7 @@ _NOTHING = Evaluate(const_int(0))
 
 def names_around(place: StmtSRef) -> set[str]:
     """The names visible at a place: parameters, buffers, loops, axes, lets."""
-    func = place.home.func
-    out = {p.name for p in func.params}
-    for b in func.buffer_map.values():
-        out.add(b.name)
-        for e in b.shape:
-            name = getattr(e, "name", None)
-            if name is not None:
-                out.add(name)
+    out = set(place.home.outer_names)
     p = place.parent
     while p is not None:
         s: Any = p.node
@@ -118,13 +111,9 @@ def new_names(place: StmtSRef, inside: Stmt, wanted: list[str]) -> list[str]:
 
 def _taken(place: StmtSRef, inside: Any, wanted: frozenset[str]) -> bool:
     """Whether one of the names may be visible; a quick look that says yes where it is not sure."""
-    func = place.home.func
-    for p in func.params:
-        if p.name in wanted:
-            return True
-    for b in func.buffer_map.values():
-        if b.name in wanted:
-            return True
+    if not wanted.isdisjoint(place.home.outer_names):
+        return True
+    for b in place.home.func.buffer_map.values():
         for e in b.shape:
             if type(e) is not IntImm:
                 return True

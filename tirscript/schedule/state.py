@@ -43,13 +43,14 @@ WRAPPERS = frozenset({While, LetStmt, AttrStmt, Allocate, AllocateConst, DeclBuf
 class FunctionState:
     """One function of the module: its current tree, the index of its loops and blocks, facts of scopes."""
 
-    __slots__ = ("_index", "facts", "func", "name", "var")
+    __slots__ = ("_index", "_names", "facts", "func", "name", "var")
 
     def __init__(self, name: str, var: GlobalVar, func: PrimFunc) -> None:
         self.name = name
         self.var = var
         self.func = func
         self._index: Index | None = None
+        self._names: tuple[Any, Any, frozenset[str]] | None = None
         # Facts about a block that depend on what stands around it, by the block's token.
         self.facts: dict[Any, dict[str, Any]] = {}
 
@@ -61,6 +62,21 @@ class FunctionState:
             found = self._index = {}
             _enter(self.func.body, found, self)
         return found
+
+    @property
+    def outer_names(self) -> frozenset[str]:
+        """The names of parameters, of their buffers and of the sizes of these."""
+        func = self.func
+        found = self._names
+        if found is None or found[0] is not func.params or found[1] is not func.buffer_map:
+            names = {p.name for p in func.params}
+            for b in func.buffer_map.values():
+                names.add(b.name)
+                for e in b.shape:
+                    if type(e) is Var:
+                        names.add(e.name)
+            found = self._names = (func.params, func.buffer_map, frozenset(names))
+        return found[2]
 
     def restore(self, func: PrimFunc) -> None:
         """Put another tree in place; the index is built again when it is needed."""

@@ -74,7 +74,9 @@ class Recorder(Printer):
         return f"{_OPEN}{len(marked) - 1}{_SEP}{text}{_CLOSE}"
 
     def define(self, token: Any, hint: str) -> str:
-        return self.mark(token, super().define(token, hint))
+        name = Printer.define(self, token, hint)
+        only = self.only
+        return name if only is not None and token not in only else self.mark(token, name)
 
     def resolve(self, lines: list[str], starts: list[int], name: str) -> tuple[str, dict[Any, Span]]:
         """The text without marks and the span of each node where it stands first.
