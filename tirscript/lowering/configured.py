@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tirscript.ir.expr import IntImm, const_int
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
-from tirscript.ir.stmt import AssertStmt, Evaluate, For, Stmt
+from tirscript.ir.stmt import AssertStmt, Evaluate, For, SeqStmt, Stmt, seq
 
 from .context import MAY_BE_LEFT_OUT, PassContext
-from .fold import flat
 from .loop_partition import loop_partition
 from .passes import Pass as ModuleLevel
 from .passes import PassInfo, PrimFuncPass, after, before
@@ -31,17 +31,27 @@ def serialize_vectors(func: PrimFunc) -> PrimFunc:
     return func.map_children(visit)
 
 
-def skip_assert(func: PrimFunc) -> PrimFunc:
-    """Asserts are dropped."""
+def without(drop: Callable[[Any], bool]) -> Pass:
+    """A pass that drops the statements of that kind."""
+    gone: Stmt = Evaluate(const_int(0))
 
     def visit(n: Any) -> Any:
         if not isinstance(n, Stmt):
             return n
-        if type(n) is AssertStmt:
-            return Evaluate(const_int(0), span=n.span)
-        return flat(n.map_children(visit))
+        if drop(n):
+            return gone
+        new = n.map_children(visit)
+        if type(new) is SeqStmt and new is not n:
+            kept = [s for s in new.seq if s is not gone]
+            return seq(*kept) if kept else gone
+        return new
 
-    return func.map_children(visit)
+    return lambda func: func.map_children(visit)
+
+
+def skip_assert(func: PrimFunc) -> PrimFunc:
+    """Asserts are dropped."""
+    return without(lambda s: type(s) is AssertStmt)(func)
 
 
 def auto_unroll(max_step: int, max_depth: int, max_extent: int) -> Pass:

@@ -26,13 +26,18 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from tirscript.ir.expr import Call, const_int
+from tirscript.ir.expr import Call
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
-from tirscript.ir.stmt import BufferStore, Evaluate, Stmt
-from tirscript.lowering.configured import auto_unroll, serialize_vectors, skip_assert, without_constant_loops
+from tirscript.ir.stmt import BufferStore, Evaluate
+from tirscript.lowering.configured import (
+    auto_unroll,
+    serialize_vectors,
+    skip_assert,
+    without,
+    without_constant_loops,
+)
 from tirscript.lowering.context import OTHER_PASSES, PASS_NAMES, PassContext
-from tirscript.lowering.fold import flat
 from tirscript.lowering.passes import ModulePass, Pass, PassInfo, PrimFuncPass, prim_func_pass
 from tirscript.notyet import absent
 
@@ -126,7 +131,7 @@ def RemoveAssume() -> Pass:
 
     Source: TVM's ``tir.transform.RemoveAssume``.
     """
-    return _over("RemoveAssume", _without(lambda s: type(s) is Evaluate and _calls(s.value, "assume")))
+    return _over("RemoveAssume", without(lambda s: type(s) is Evaluate and _calls(s.value, "assume")))
 
 
 def RemoveStoreUndef() -> Pass:
@@ -134,22 +139,11 @@ def RemoveStoreUndef() -> Pass:
 
     Source: TVM's ``tir.transform.RemoveStoreUndef``.
     """
-    return _over("RemoveStoreUndef", _without(lambda s: type(s) is BufferStore and _calls(s.value, "undef")))
+    return _over("RemoveStoreUndef", without(lambda s: type(s) is BufferStore and _calls(s.value, "undef")))
 
 
 def _calls(e: Any, op: str) -> bool:
     return type(e) is Call and e.op == op
-
-
-def _without(drop: Callable[[Any], bool]) -> Callable[[PrimFunc], PrimFunc]:
-    """A pass that drops the statements of that kind."""
-
-    def visit(n: Any) -> Any:
-        if not isinstance(n, Stmt):
-            return n
-        return Evaluate(const_int(0), span=n.span) if drop(n) else flat(n.map_children(visit))
-
-    return lambda func: func.map_children(visit)
 
 
 def BindTarget(target: Any) -> Pass:
