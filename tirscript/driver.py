@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from tirscript.runtime.timing import Work
 
 __all__ = ["build", "compile", "lower"]
+
+_log = logging.getLogger("tirscript.build")
 
 TargetLike = str | Mapping[str, Any] | Target | None
 
@@ -82,6 +86,7 @@ def build(
     >>> a.tolist()
     [0.0, 2.0, 4.0, 6.0]
     """
+    start = time.perf_counter()
     mod = _snapshot(func_or_mod, name, "build")
     chosen = _target(target)
     if not len(mod):
@@ -106,6 +111,9 @@ def build(
             check_bounds(func)
         built = [_BUILDERS[t.kind](_part(mod, names), _checked_build(t)) for t, names in groups.items()]
     module = built[0] if len(built) == 1 else _joined(built)
+    if _log.isEnabledFor(logging.DEBUG):
+        took = (time.perf_counter() - start) * 1e3
+        _log.debug("built %s for %s in %.1f ms", ", ".join(mod.names()), module.target or "llvm", took)
     module.about = lambda key: _Known(mod, key)
     return module
 

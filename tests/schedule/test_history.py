@@ -35,7 +35,7 @@ def test_the_table() -> None:
     assert len(sch.history) == 2 and sch.history[-1].text == "reorder(i, j_0, k, j_1)"
     assert [s.changed for s in sch.history.all] == [
         ["loop `j` → `j_0`, `j_1`"],
-        ["order `i`, `j_0`, `k`, `j_1`"],
+        ["order `k`, `j_1`"],
         ["`j_1` vectorized"],
     ]
     assert all(0 < (s.seconds or 0) < 10 for s in sch.history)

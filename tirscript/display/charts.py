@@ -91,20 +91,37 @@ def roofline(
     ax.axvline(chosen.ridge, color="#7f858b", linewidth=0.8, linestyle=":")
     ax.annotate(f"{amount(chosen.flops, 'FLOP/s')}", (high, chosen.flops), ha="right", va="bottom",
                 color="#7f858b", fontsize=9)  # fmt: skip
-    ax.annotate(f"{amount(chosen.bandwidth, 'B/s')}", (low, chosen.attainable(low)), ha="left", va="bottom",
-                color="#7f858b", fontsize=9, xytext=(4, 8), textcoords="offset points")  # fmt: skip
+    ax.annotate(f"{amount(chosen.bandwidth, 'B/s')}", (low, chosen.attainable(low)), ha="left", va="top",
+                color="#7f858b", fontsize=9, xytext=(14, 2), textcoords="offset points")  # fmt: skip
     for n, (name, (x, y)) in enumerate(places.items()):
         share = percent(y / chosen.attainable(x))
-        ax.plot([x], [y], "o", color=f"C{n}", markersize=8)
-        ax.annotate(f"{name}: {amount(y, 'FLOP/s')}, {share} of what is possible", (x, y),
-                    textcoords="offset points", xytext=(8, -4), fontsize=9)  # fmt: skip
+        label = f"{name}: {amount(y, 'FLOP/s')}, {share} of what is possible"
+        ax.plot([x], [y], "o", color=f"C{n}", markersize=8, label=label)
+        ax.plot([x, x], [y, chosen.attainable(x)], color=f"C{n}", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
     ax.set_yscale("log")
+    ax.set_ylim(top=chosen.flops * 2.5)
     ax.set_xlabel("operations for each byte that goes through memory (FLOP/B)")
     ax.set_ylabel("operations a second (FLOP/s)")
     ax.set_title(f"Roofline: {chosen!r}", fontsize=10)
     ax.grid(True, which="major", alpha=0.25)
+    legend = ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False, fontsize=9)
+    _on_any_ground(ax, legend)
     return ax
+
+
+_GREY = "#7f858b"
+
+
+def _on_any_ground(ax: Any, legend: Any = None) -> None:
+    """Text and lines that read on white and on black, and no ground of their own."""
+    ax.figure.patch.set_alpha(0)
+    ax.patch.set_alpha(0)
+    ax.tick_params(colors=_GREY, which="both")
+    for text in (ax.title, ax.xaxis.label, ax.yaxis.label, *(legend.get_texts() if legend else ())):
+        text.set_color(_GREY)
+    for spine in ax.spines.values():
+        spine.set_color(_GREY)
 
 
 def bar_chart(
@@ -137,16 +154,19 @@ def bar_chart(
             [(t.max - t.median) * 1e3 for t in named.values()],
         ]
         ax.errorbar(values, names, xerr=spread, fmt="none", ecolor="#7f858b", capsize=3)
+    ends = [t.max * 1e3 for t in named.values()] if metric == "time" else values
     for n, t in enumerate(named.values()):
         text = seconds(t.median) if metric == "time" else f"{values[n]:.3g}"
         if baseline is not None:
             text += f"  ({t.speedup(base):.2f}x)"
-        ax.annotate(text, (values[n], n), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9)
+        ax.annotate(text, (ends[n], n), xytext=(8, 0), textcoords="offset points", va="center", fontsize=9,
+                    color=_GREY)  # fmt: skip
     ax.invert_yaxis()
     ax.margins(x=0.25)
     ax.set_xlabel({"time": "ms", "gflops": "GFLOP/s", "gbps": "GB/s"}[metric])
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
+    _on_any_ground(ax)
     return ax
 
 

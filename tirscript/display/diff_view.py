@@ -14,7 +14,10 @@ from .emit import ADDED, REMOVED, colour, escape, line_html
 from .words import Pair, aligned, changed_words
 
 CONTEXT = 3
-_CELL = "padding:0 8px 0 4px;text-align:left;vertical-align:top;border:0;white-space:pre"
+_CELL = (
+    "padding:0 8px 0 4px;text-align:left;vertical-align:top;border:0;"
+    "white-space:pre-wrap;overflow-wrap:anywhere"
+)
 _NUMBER = (
     "padding:0 6px 0 0;text-align:right;vertical-align:top;border:0;white-space:pre;"
     f"color:{colour(emit.FAINT)}"
@@ -79,6 +82,12 @@ def _table(old: list[str], new: list[str], rows: list[Pair], context: int) -> st
     for n, row in enumerate(rows):
         if _changed(old, new, row):
             near.update(range(n - context, n + context + 1))
+    shown = [rows[n] for n in sorted(near) if 0 <= n < len(rows)]
+    words = {row: _words(old, new, row) for row in shown if None not in row and _changed(old, new, row)}
+    plain = _highlighted(
+        [text for row in shown if row not in words for text in _whole(old, new, row)]
+        + [side for both in words.values() for side in both]
+    )
     lines = []
     hidden = 0
     for n, row in enumerate(rows):
@@ -88,13 +97,14 @@ def _table(old: list[str], new: list[str], rows: list[Pair], context: int) -> st
         if hidden:
             lines.append(_gap(hidden))
             hidden = 0
-        lines.append(_row(old, new, row))
+        lines.append(_row(old, new, row, words.get(row), plain))
     if hidden and lines:
         lines.append(_gap(hidden))
     body = "".join(lines)
     return (
-        f'<div style="overflow-x:auto"><table style="border-collapse:collapse;{emit.FONT};border:0">'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<table style="border-collapse:collapse;table-layout:fixed;width:100%;{emit.FONT};border:0">'
+        '<colgroup><col style="width:3.2em"><col><col style="width:3.2em"><col></colgroup>'
+        f"<tbody>{body}</tbody></table>"
     )
 
 
@@ -106,21 +116,80 @@ def _gap(hidden: int) -> str:
     )
 
 
-def _row(old: list[str], new: list[str], row: Pair) -> str:
+# Around changed words, until the line is highlighted; no script holds them.
+_START, _END = "\x01", "\x02"
+
+
+def _words(old: list[str], new: list[str], row: Pair) -> tuple[str, str]:
+    """Both lines of a changed row, with marks around the words that differ."""
     i, j = row
-    if not _changed(old, new, row):
-        assert i is not None and j is not None
-        both = _cells(i, " ", line_html(old[i])) + _cells(j, " ", line_html(new[j]))
-        return f'<tr style="background:none">{both}</tr>'
-    if i is not None and j is not None:
-        gone, come = changed_words(old[i], new[j])
-        # The indentation is no word of its own.
-        shift_old, shift_new = len(old[i]) - len(old[i].lstrip()), len(new[j]) - len(new[j].lstrip())
-        left = line_html(old[i], [r for r in gone if r[1] > shift_old], _GONE_WORD)
-        right = line_html(new[j], [r for r in come if r[1] > shift_new], _COME_WORD)
+    assert i is not None and j is not None
+    gone, come = changed_words(old[i], new[j])
+    return _marked(old[i], gone), _marked(new[j], come)
+
+
+def _marked(text: str, ranges: list[tuple[int, int]]) -> str:
+    indent = len(text) - len(text.lstrip())  # no word of its own
+    out: list[str] = []
+    at = 0
+    for start, end in ranges:
+        if end > indent:
+            start = max(start, indent)
+            out += [text[at:start], _START, text[start:end], _END]
+            at = end
+    return "".join([*out, text[at:]])
+
+
+def _whole(old: list[str], new: list[str], row: Pair) -> list[str]:
+    """The lines of a row in which no words are marked."""
+    i, j = row
+    return [text[k] for text, k in ((old, i), (new, j)) if k is not None]
+
+
+def _highlighted(lines: list[str]) -> dict[str, str]:
+    """Each line with its HTML: all at once, which is faster than one by one."""
+    unique = list(dict.fromkeys(lines))
+    if not unique:
+        return {}
+    found = dict(zip(unique, line_html("\n".join(unique)).split("\n"), strict=True))
+    for text in unique:
+        if _START in text and ('"' in text or "'" in text or "#" in text):
+            # A mark may begin inside a string and end outside of it.
+            found[text] = _by_ranges(text)
+    return found
+
+
+def _by_ranges(text: str) -> str:
+    ranges: list[tuple[int, int]] = []
+    bare = ""
+    for part in text.split(_START):
+        word, end, rest = part.partition(_END)
+        if end:
+            ranges.append((len(bare), len(bare) + len(word)))
+            bare += word + rest
+        else:
+            bare += part
+    return line_html(bare, ranges, _START).replace(
+        f'<span style="background:{_START};font-weight:bold">', _START
+    )
+
+
+def _row(
+    old: list[str], new: list[str], row: Pair, words: tuple[str, str] | None, plain: dict[str, str]
+) -> str:
+    i, j = row
+    if words is not None:
+        left, right = [
+            plain[text]
+            .replace(_START, f'<span style="background:{tint};font-weight:bold">')
+            .replace(_END, "</span>")
+            for text, tint in zip(words, (_GONE_WORD, _COME_WORD), strict=True)
+        ]
     else:
-        left = line_html(old[i]) if i is not None else ""
-        right = line_html(new[j]) if j is not None else ""
+        left = plain[old[i]] if i is not None else ""
+        right = plain[new[j]] if j is not None else ""
+        if i is not None and j is not None:
+            return f'<tr style="background:none">{_cells(i, " ", left)}{_cells(j, " ", right)}</tr>'
     return (
         '<tr style="background:none">'
         + (_cells(i, "-", left, _GONE, REMOVED) if i is not None else _empty())
@@ -131,11 +200,23 @@ def _row(old: list[str], new: list[str], row: Pair) -> str:
 
 def _cells(number: int, mark: str, body: str, tint: str = "none", bar: tuple[str, str] | None = None) -> str:
     edge = f";box-shadow:inset 3px 0 0 {colour(bar)}" if bar else ""
-    shown = f'<span style="color:{colour(bar)}">{mark}</span> ' if bar else f"{mark} "
+    shown = f'<span style="color:{colour(bar)}">{mark}</span>&nbsp;' if bar else "&nbsp;&nbsp;"
     return (
         f'<td style="{_NUMBER}">{number + 1}</td>'
-        f'<td style="{_CELL};padding-left:8px;background:{tint}{edge}">{shown}{body}</td>'
+        f'<td style="{_CELL};{_hang(body)};background:{tint}{edge}">{shown}{_indented(body)}</td>'
     )
+
+
+def _hang(body: str) -> str:
+    """What does not fit goes on below, further in than the line began."""
+    n = len(body) - len(body.lstrip(" ")) + 6
+    return f"padding-left:calc(8px + {n}ch);text-indent:-{n}ch"
+
+
+def _indented(body: str) -> str:
+    """Indentation that no reader takes away."""
+    bare = body.lstrip(" ")
+    return "&nbsp;" * (len(body) - len(bare)) + bare
 
 
 def _empty() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -51,6 +52,7 @@ class Machine:
         return mimebundle(self)
 
 
+_log = logging.getLogger("tirscript.display")
 _known: dict[tuple[str, int], Machine] = {}
 
 # Independent chains of multiply-adds in registers: as many vectors as hide the latency.
@@ -95,6 +97,7 @@ def measure_machine(dtype: str = "float32") -> Machine:
             bar.update()
             through = _measured_bandwidth(dtype, threads)
             bar.update()
+        _log.debug("measured %.3g FLOP/s, %.3g B/s in %s with %d threads", flops, through, dtype, threads)
         name = f"{threads} thread{'' if threads == 1 else 's'}, {dtype}"
         _known[key] = Machine(flops, through, name, "measured")
     return _known[key]

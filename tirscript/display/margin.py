@@ -209,10 +209,18 @@ def _aligned(text: str) -> str:
     lines = [line.partition(f"  # {_MARK}") for line in text.split("\n")]
     noted = [len(code) for code, mark, _ in lines if mark]
     column = max([n for n in noted if n <= _MARGIN], default=0) + 2
-    return "\n".join(
-        [f"{code:<{column}}{'' if len(code) < column else '  '}# {note.replace(_MARK, '')}" if mark else code
-         for code, mark, note in lines]
-    )  # fmt: skip
+    out = []
+    for code, mark, note in lines:
+        note = note.replace(_MARK, "")
+        if not mark:
+            out.append(code)
+        elif len(code) <= _MARGIN:
+            out.append(f"{code:<{column}}# {note}")
+        else:
+            # Beside a long line nobody would see it.
+            indent = len(code) - len(code.lstrip()) + 4
+            out += [code, f"{' ' * indent}# {note}"]
+    return "\n".join(out)
 
 
 __all__ = ["cost_text", "function_note", "loop_state", "notes_for", "part_note", "speed_note"]

@@ -207,7 +207,8 @@ def _array(array: Any) -> dict[str, str]:
     head = table_html(
         [("array", f"{array.dtype}, {shape}"), ("device", str(array.device)), ("size", amount(size, "B"))]
     )
-    return {"text/plain": repr(array), "text/html": head + emit.html(repr(array))}
+    values = repr(array).partition("\n")[2]
+    return {"text/plain": repr(array), "text/html": head + emit.html(values)}
 
 
 def _te_tensor(tensor: Any) -> dict[str, str]:

@@ -42,7 +42,7 @@ def timing_text(timing: Any) -> str:
 def timing_html(timing: Any) -> str:
     """The numbers as a table, and the runs as a strip of points."""
     title = f'<div style="{FONT};font-weight:bold">{escape(timing.name)}</div>' if timing.name else ""
-    return title + table_html(timing_rows(timing), code=(1,)) + _strip(timing)
+    return title + table_html(timing_rows(timing)) + _strip(timing)
 
 
 def _strip(timing: Any) -> str:

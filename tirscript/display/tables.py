@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from .emit import FAINT, FONT, colour, escape, line_html
 
 _TABLE = f"border-collapse:collapse;border:0;{FONT}"
-_CELL = "padding:2px 14px 2px 0;border:0;vertical-align:top"
-_CODE = "background:none;color:inherit;white-space:pre"
+_CELL = "padding:2px 14px 2px 0;border:0;vertical-align:baseline"
+_CODE = "background:none;color:inherit;padding:0;font-size:inherit;white-space:inherit"
 
 
 def table_html(
@@ -25,18 +25,23 @@ def table_html(
         cells = "".join(
             [
                 f'<th style="text-align:{"right" if n in right else "left"};{_CELL};color:{colour(FAINT)};'
-                f'font-weight:normal">{escape(text)}</th>'
+                f'font-weight:normal;white-space:nowrap">{escape(text)}</th>'
                 for n, text in enumerate(head)
             ]
         )
         out.append(f'<thead><tr style="background:none">{cells}</tr></thead>')
     out.append("<tbody>")
     for at, row in enumerate(rows):
-        pale = f";color:{colour(FAINT)}" if at in faint else ""
+        pale_row = f";color:{colour(FAINT)}" if at in faint else ""
         out.append('<tr style="background:none">')
         for n, text in enumerate(row):
             align = "right" if n in right else "left"
-            body = f'<code style="{_CODE}">{line_html(text)}</code>' if n in code else escape(text)
+            bare = text.lstrip(" ")
+            indent = "&nbsp;" * (len(text) - len(bare))
+            body = indent + escape(bare)
+            if n in code:
+                body = f'<code style="{_CODE}">{indent}{line_html(bare)}</code>'
+            pale = pale_row + (";white-space:nowrap" if n in right or n == 0 else "")
             out.append(f'<td style="text-align:{align};{_CELL}{pale}">{body}</td>')
         out.append("</tr>")
     return "".join([*out, "</tbody></table>"])

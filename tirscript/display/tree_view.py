@@ -38,9 +38,8 @@ def tree(program: PrimFunc | IRModule) -> Tree:
 
 
 def tree_html(tree: Any) -> str:
-    """A ``Tree`` as nested lists: readable without any styles, foldable in a browser."""
-    body = "".join([_node(n) for n in tree.nodes])
-    return f'<div style="{FONT};overflow-x:auto">{body}</div>'
+    """A ``Tree`` as nested lists: indented where styles are taken away, foldable in a browser."""
+    return f'<div style="{FONT};overflow-x:auto">{_list(tree.nodes)}</div>'
 
 
 def _head(node: Any) -> str:
@@ -49,20 +48,24 @@ def _head(node: Any) -> str:
     return f'<code style="{style}">{escape(node.text)}</code>{notes}'
 
 
+def _list(nodes: Any) -> str:
+    edge = colour(("--jp-border-color2", "#8884"))
+    items = "".join([f'<li style="list-style:none;margin:0;padding:0">{_node(n)}</li>' for n in nodes])
+    return f'<ul style="margin:0 0 0 5px;padding:0 0 0 10px;border-left:1px solid {edge}">{items}</ul>'
+
+
 def _node(node: Any) -> str:
-    edge = f"border-left:1px solid {colour(('--jp-border-color2', '#8884'))};padding-left:8px"
     if not node.children:
-        return f'<div style="margin-left:18px;white-space:nowrap;{edge}">{_head(node)}</div>'
-    inner = "".join([_node(c) for c in node.children])
+        return f'<div style="margin-left:14px;white-space:nowrap">{_head(node)}</div>'
     return (
-        f'<details open style="margin-left:4px;white-space:nowrap;{edge}">'
-        f'<summary style="cursor:pointer">{_head(node)}</summary>{inner}</details>'
+        f'<details open style="white-space:nowrap"><summary style="cursor:pointer">{_head(node)}</summary>'
+        f"{_list(node.children)}</details>"
     )
 
 
 # ---- a picture
 
-_ROW, _INDENT, _WIDE = 22, 26, 7.25
+_ROW, _INDENT, _WIDE = 22, 26, 7.85
 
 
 def tree_svg(tree: Any, *, title: str = "loop tree") -> str:
@@ -72,11 +75,11 @@ def tree_svg(tree: Any, *, title: str = "loop tree") -> str:
     each element too, for readers that take styles away.
     """
     rows = list(_rows(tree.nodes, 0, None))
-    width = max([_INDENT * depth + round(_WIDE * len(_line(n))) for n, depth, _ in rows], default=0) + 48
+    width = max([_INDENT * depth + round(_WIDE * len(_line(n))) for n, depth, _ in rows], default=0) + 56
     height = len(rows) * _ROW + 20
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="img" style="max-width:100%">',
+        f'viewBox="0 0 {width} {height}" role="img" style="max-width:100%;height:auto">',
         f"<title>{_html.escape(title)}</title>",
         "<style>.ts-t{font:13px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}</style>",
     ]

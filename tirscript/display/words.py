@@ -22,10 +22,21 @@ def changed_words(old: str, new: str) -> tuple[Ranges, Ranges]:
     at_a, at_b = _starts(a), _starts(b)
     gone: Ranges = []
     come: Ranges = []
-    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+    # What the lines have in common at both ends need not be searched.
+    low, most = 0, min(len(a), len(b))
+    while low < most and a[low] == b[low]:
+        low += 1
+    high = 0
+    while high < most - low and a[-1 - high] == b[-1 - high]:
+        high += 1
+    x, y = a[low : len(a) - high], b[low : len(b) - high]
+    codes: Sequence[tuple[str, int, int, int, int]] = [("replace", 0, len(x), 0, len(y))]
+    if not set(x).isdisjoint(y):
+        codes = difflib.SequenceMatcher(None, x, y, autojunk=False).get_opcodes()
+    for tag, i1, i2, j1, j2 in codes:
         if tag != "equal":
-            _add(gone, at_a[i1], at_a[i2])
-            _add(come, at_b[j1], at_b[j2])
+            _add(gone, at_a[low + i1], at_a[low + i2])
+            _add(come, at_b[low + j1], at_b[low + j2])
     return gone, come
 
 

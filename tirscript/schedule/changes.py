@@ -83,7 +83,7 @@ def what_changed(before: PrimFunc, after: PrimFunc) -> list[str]:
     kept_old = [v for v in old.loops if v in new.loops]
     kept_new = [v for v in new.loops if v in old.loops]
     if kept_old != kept_new and not (gone or come):
-        out.append(f"order {', '.join([f'`{v.name}`' for v in kept_new])}")
+        out.append(f"order {', '.join([f'`{v.name}`' for v in _moved(kept_old, kept_new)])}")
     buffers = [b for b in new.buffers if b not in old.buffers]
     names = {b.name: b for b in old.buffers if b not in new.buffers}
     for b in buffers:
@@ -105,6 +105,17 @@ def what_changed(before: PrimFunc, after: PrimFunc) -> list[str]:
         if moved:
             out.append(f"block{_s(moved)} {', '.join(moved)} moved")
     return out
+
+
+def _moved(old: list[Any], new: list[Any]) -> list[Any]:
+    """The loops from the first to the last that stands elsewhere."""
+    low = 0
+    while old[low] is new[low]:
+        low += 1
+    high = len(new)
+    while old[high - 1] is new[high - 1]:
+        high -= 1
+    return new[low:high]
 
 
 def _s(items: list[str]) -> str:
