@@ -276,3 +276,63 @@ def test_numpy_and_ir_integers_are_factors() -> None:
     sch = Schedule(vector(16))
     sch.split(sch.get_loops("O")[0], [None, np.int64(4)])
     assert "T.grid(4, 4)" in sch.mod["main"].script()
+
+
+MIXED = """
+@T.prim_func
+def f(A: T.Buffer((6, 6), "int32"), S: T.Buffer((6,), "int32")):
+    for i, k in T.grid(6, 6):
+        with T.block("S"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            T.where(CONDITION)
+            with T.init():
+                S[vi] = 1
+            S[vi] = S[vi] + A[vi, vk]
+"""
+
+
+@pytest.mark.parametrize("condition", ["i < k", "i * 2 + k >= 7", "i + k < 5", "i == k and i > 2"])
+def test_a_condition_of_a_spatial_and_a_reduction_loop(condition: str) -> None:
+    """It decides which instances the init reaches; a guard of the reduction loop alone would not."""
+    f = ts.parse(MIXED.replace("CONDITION", condition))
+    a = rng(6, 6, dtype="int32")
+    start = np.full(6, 99, "int32")
+    want = run(f, a, start)
+    sch = Schedule(f)
+    before = sch.mod["f"]
+    with pytest.raises(ts.ScheduleError) as caught:
+        sch.split(sch.get_loops("S")[1], [None, 4])
+    assert caught.value.code == "divided-init" and "a condition with other loops" in caught.value.message
+    assert sch.mod["f"] is before and not sch.history
+    for at, factors in ((1, [None, 3]), (0, [None, 4])):  # no guard; a guard of both
+        sch = Schedule(f)
+        sch.split(sch.get_loops("S")[at], factors)
+        np.testing.assert_array_equal(run(sch.mod, a, start), want)
+    # Apart, each is guarded by what it needs.
+    sch = Schedule(f)
+    sch.decompose_reduction("S", sch.get_loops("S")[0])
+    sch.split(sch.get_loops("S_update")[1], [None, 4])
+    np.testing.assert_array_equal(run(sch.mod, a, start), want)
+
+
+def test_a_range_that_a_reduction_loop_decides() -> None:
+    @T.prim_func
+    def f(A: T.Buffer((6, 8), "int32"), S: T.Buffer((8,), "int32")):
+        for k in range(6):
+            for j in range(k + 1):
+                with T.block("S"):
+                    vj = T.axis.spatial(8, j)
+                    vk = T.axis.reduce(6, k)
+                    T.where(j < 8)
+                    with T.init():
+                        S[vj] = 1
+                    S[vj] = S[vj] + A[vk, vj]
+
+    sch = Schedule(f)
+    with pytest.raises(ts.ScheduleError) as caught:
+        sch.split(sch.get_loops("S")[0], [None, 4])
+    assert caught.value.code == "divided-init" and "the range of loop `j`" in caught.value.message
+    sch.split(sch.get_loops("S")[0], [None, 2])
+    a = rng(6, 8, dtype="int32")
+    want = [1 + a[j:, j].sum() if j < 6 else 99 for j in range(8)]
+    np.testing.assert_array_equal(run(sch.mod, a, np.full(8, 99, "int32")), want)

@@ -14,6 +14,8 @@ Requirements:
     ``two-unknown-factors``)
   * without None the product of the factors is known to reach the extent (``factors-too-small``)
   * with ``disable_predication`` the factors divide the extent (``predicate-needed``)
+  * where a guard is needed, the loop does not decide, with others, which instances a block with an init has
+    while only its reduction axes are bound to it (``divided-init``)
 
 >>> from tirscript.schedule.testing import example, loop_lines
 >>> sch, i, j, k = example()
@@ -42,6 +44,7 @@ from tirscript.ir.stmt import NONE, For
 
 from ..cells import form_of
 from ..control import check_stays
+from ..decided_init import decided
 from ..errors import BadArgument, BadValue, Refusal
 from ..names import new_names
 from ..prove import divides, holds, same
@@ -92,6 +95,15 @@ class PredicateNeeded(Refusal):
         "be a multiple of {product}"
     )
     hint_template = "choose factors that divide the extent"
+
+
+class DividedInit(Refusal):
+    code = "divided-init"
+    template = (
+        "loop `{loop}` cannot be split with a guard: block {block} binds it to a reduction axis, and {what} "
+        "depends on it too, so that the init would reach other instances"
+    )
+    hint_template = "choose factors that divide the extent, or decompose_reduction first"
 
 
 class Plan:
@@ -166,8 +178,9 @@ def check(
         count_ = const_int(-(-s.extent.value // s.step.value), dtype)
     if symbolic is not None:
         return _symbolic(
-            place, count_, factors, sizes, symbolic, unknown, preserve_unit_iters, disable_predication
-        )
+            state, place, count_, factors, sizes, symbolic, unknown, preserve_unit_iters,
+            disable_predication,
+        )  # fmt: skip
     if type(count_) is IntImm:
         extent = count_.value
         if unknown >= 0:
@@ -197,10 +210,23 @@ def check(
                 )  # fmt: skip
     if guard and disable_predication:
         raise PredicateNeeded(place.home, at=[(s, None)], loop=s, extent=count_, product=str(known))
+    if guard and state.enable_check:
+        _check_inits(place)
     return Plan(place, count_, extents, guard, preserve_unit_iters)
 
 
+def _check_inits(place: StmtSRef) -> None:
+    """A guard of a reduction loop guards updates alone."""
+    found = decided(place)
+    if found is not None:
+        raise DividedInit(
+            place.home, at=[(place.node, None), (found[0], "")], loop=place.node, block=found[0],
+            what=found[1],
+        )  # fmt: skip
+
+
 def _symbolic(
+    state: ScheduleState,
     place: StmtSRef,
     count: Expr,
     factors: Any,
@@ -238,6 +264,8 @@ def _symbolic(
             )
     if guard and no_guard:
         raise PredicateNeeded(place.home, at=[(s, None)], loop=s, extent=count, product=product)
+    if guard and state.enable_check:
+        _check_inits(place)
     return Plan(place, count, extents, guard, keep_unit)
 
 
