@@ -89,10 +89,6 @@ N = 8
 
 @I.ir_module
 class Parts:
-    @T.prim_func(private=True)
-    def twice(x: T.int32) -> T.int32:
-        T.evaluate(T.ret(x * 2))
-
     @T.prim_func
     def apply(a: T.handle, b: T.handle, k: T.int32):
         T.func_attr({"tir.noalias": True})
@@ -103,7 +99,7 @@ class Parts:
             j: T.int32 = i + 0
             low = T.min(j, k)
             for c in range(N):
-                B[j, c] = cls.twice(A[j, c]) + low
+                B[j, c] = A[j, c] * 2 + low
 
 
 @T.prim_func

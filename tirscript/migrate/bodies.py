@@ -16,10 +16,10 @@ from .scopes import Names
 _T = ("tvm.script.tir.", "tvm.script.tirx.")
 # What these give is no value of a let: a buffer, an axis, a variable, a Python value.
 _NO_LET = frozenset(
-    ("match_buffer", "alloc_buffer", "sblock_alloc_buffer", "decl_buffer", "buffer_decl", "Buffer",
-     "env_thread", "launch_thread", "allocate", "allocate_const", "meta_var", "var", "iter_var", "Range",
-     "comm_reducer", "index_map", "alloc_local", "alloc_shared", "target", "Var", "SizeVar", "buffer", "realize", "LetStmt",
-     "let", "local_scalar", "shared_scalar", "alloc_scalar")
+    ("match_buffer", "alloc_buffer", "sblock_alloc_buffer", "decl_buffer", "buffer_decl", "Buffer", "buffer",
+     "env_thread", "launch_thread", "allocate", "allocate_const", "meta_var", "var", "Var", "SizeVar",
+     "iter_var", "Range", "comm_reducer", "index_map", "alloc_local", "alloc_shared", "target", "realize",
+     "LetStmt", "let", "local_scalar", "shared_scalar", "alloc_scalar")
 )  # fmt: skip
 _BUFFERS = frozenset(
     ("match_buffer", "alloc_buffer", "sblock_alloc_buffer", "decl_buffer", "buffer_decl", "Buffer",
@@ -32,6 +32,7 @@ class Reports(Protocol):
     """What a part of the migration can say."""
 
     at: Positions
+    quoted: set[ast.expr]
 
     def edit(self, start: int, end: int, new: str) -> None: ...
     def cannot(self, node: Any, name: str, why: str) -> None: ...
@@ -190,7 +191,7 @@ class Bodies:
             if name in _NO_LET or name.startswith("axis."):
                 return False
             # `T.int32()` declares a variable, `T.int32(x)` is a value.
-            return bool(v.args) or bool(v.keywords) or name in ("vscale", "infinity")
+            return bool(v.args) or name in ("vscale", "infinity")
         return False
 
     def _constant(self, v: ast.Name) -> bool | None:
@@ -274,12 +275,16 @@ class Bodies:
                 if value is not None:
                     self.out.edit(at.start(m), at.start(value), "return ")
                     self.out.edit(at.end(value), at.end(m), "")
-            elif isinstance(m, ast.Call) and self._tir(m.func) == "match_buffer":
-                for k in m.keywords:
-                    if k.arg in ("axis_separators", "buffer_type"):
-                        self.out.cannot(k, f"match_buffer({k.arg}=)", "TVM 0.27 has no such argument")
             elif isinstance(m, ast.Assign):
                 self._doubtful(f, m)
+            else:
+                self._lacking(f, m)
+        for a in [*f.node.args.posonlyargs, *f.node.args.args]:
+            if a.annotation in self.out.quoted:
+                # TVM 0.27 does not read a string as an annotation.
+                start, end = at.start(a.annotation), at.end(a.annotation)
+                self.out.edit(start - 1, start, "")
+                self.out.edit(end, end + 1, "")
         self._slices(f.node, f)
 
     def _returned(self, n: ast.Expr) -> ast.expr | None:
@@ -322,11 +327,51 @@ class Bodies:
                 why = "several values at once: write one `x: T.let = ...` for each"
                 self.out.cannot(n, ast.unparse(target), why)
 
+    def _lacking(self, f: Function, m: ast.AST) -> None:
+        """Say what TVM 0.27 does not read inside a function."""
+        lacks = "TVM 0.27 does not take it"
+        if isinstance(m, ast.With):
+            for item in m.items:
+                call = item.context_expr
+                name = self._tir(call.func) if isinstance(call, ast.Call) else None
+                if name in ("let", "Let", "decl_buffer", "alloc_buffer", "LetStmt", "allocate"):
+                    self.out.cannot(
+                        call, f"with T.{name}(...)", f"{lacks} with `with`: it is a statement there"
+                    )
+        elif isinstance(m, ast.BinOp) and isinstance(m.op, ast.Pow):
+            self.out.cannot(m, ast.unparse(m), f"{lacks} for values of the program: T.pow")
+        elif isinstance(m, ast.Call):
+            name = self._tir(m.func)
+            for k in m.keywords:
+                if k.arg in ("axis_separators", "buffer_type", "is_size_var"):
+                    self.out.cannot(k, f"{k.arg}=", lacks)
+            if isinstance(m.func, ast.Attribute) and m.func.attr in ("vload", "vstore"):
+                for k in m.keywords:
+                    if k.arg == "predicate":
+                        self.out.cannot(k, f"{m.func.attr}(predicate=)", lacks)
+            kinds = m.args[0] if name == "axis.remap" and m.args else None
+            if isinstance(kinds, ast.Constant) and set(str(kinds.value)) - {"S", "R"}:
+                self.out.cannot(kinds, str(kinds.value), f"{lacks}: T.axis.remap knows S and R there")
+            if isinstance(m.func, ast.Name) and m.func.id in ("max", "min"):
+                if not self.names.find(m.func.id, self.names.where[m.func]) and self._of_program(f, m):
+                    self.out.cannot(
+                        m, f"{m.func.id}(...)", f"{lacks} for values of the program: T.{m.func.id}"
+                    )
+
+    @staticmethod
+    def _of_program(f: Function, m: ast.Call) -> bool:
+        inside = {n.id for a in m.args for n in ast.walk(a) if isinstance(n, ast.Name)}
+        return bool(inside & (f.buffers | f.variables))
+
     def _slices(self, n: ast.AST, f: Function) -> None:
         """Slices in expressions: vectors, which there are loaded through ``T.Ramp``."""
         if isinstance(n, ast.Call) and self._tir(n.func) in _REGIONS:
             return
-        if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name) and isinstance(n.value, ast.Subscript):
+        if (
+            isinstance(n, ast.Assign)
+            and isinstance(n.targets[0], ast.Name)
+            and isinstance(n.value, ast.Subscript)
+        ):
             return  # a region with a name
         if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name) and n.value.id in f.buffers:
             for i in _indices(n):

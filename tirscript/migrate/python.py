@@ -81,7 +81,7 @@ class _Migration:
     def __init__(self, text: str, era: str, tree: ast.Module) -> None:
         self.era = era
         self.at = Positions(text)
-        _open_annotations(tree, self.at)
+        self.quoted = _open_annotations(tree, self.at)
         self.tree = tree
         self.names = Names(tree)
         self.imports = Imports(self.names, era, tree)
@@ -313,8 +313,10 @@ class _Migration:
                         self._key(k)
         if name == "with_attr" and n.args:
             self._key(n.args[0])
-        if name in ("annotate", "unannotate") and len(n.args) > 1:
+        if name in ("annotate", "unannotate", "call_intrin") and len(n.args) > 1:
             self._key(n.args[1])
+        if path == "tvm.ir.Op.get" and n.args:
+            self._key(n.args[0])
 
     def _attribute_key(self, n: ast.Subscript) -> None:
         if isinstance(n.value, ast.Attribute) and n.value.attr == "attrs":
@@ -338,13 +340,16 @@ def _base(node: ast.expr) -> ast.Name:
 # ---- annotations that are strings
 
 
-def _open_annotations(tree: ast.Module, at: Positions) -> None:
-    """Put the trees of string annotations of parameters in the strings' places."""
+def _open_annotations(tree: ast.Module, at: Positions) -> set[ast.expr]:
+    """Put the trees of annotations that are strings in the strings' places; these trees."""
+    opened = set()
     for n in ast.walk(tree):
-        if isinstance(n, ast.arg) and isinstance(n.annotation, ast.Constant):
-            n.annotation = _opened(n.annotation, at)
-        elif isinstance(n, ast.AnnAssign) and isinstance(n.annotation, ast.Constant):
-            n.annotation = _opened(n.annotation, at)
+        if isinstance(n, (ast.arg, ast.AnnAssign)) and isinstance(n.annotation, ast.Constant):
+            inner = _opened(n.annotation, at)
+            if inner is not n.annotation:
+                opened.add(inner)
+            n.annotation = inner
+    return opened
 
 
 def _opened(n: ast.Constant, at: Positions) -> ast.expr:
