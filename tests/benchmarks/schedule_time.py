@@ -209,9 +209,9 @@ def of_matmul() -> dict[str, Step]:
         "set_axis_separator": (y, lambda s, b: s.set_axis_separator(b, ("write", 0), [1])),
         "unsafe_hide_buffer_access": (y, lambda s, b: s.unsafe_hide_buffer_access(b, "read", [0])),
         "annotate_buffer_access": (
-            y,
+            c,
             lambda s, b: s.annotate_buffer_access(
-                b, 0, "read", lambda i, j, k: ((i, i + 1), (k, k + 1))
+                b, 0, "read", lambda i, j: ((i, i + 1), (j, j + 1))
             ),
         ),
         "compute_inline": (lambda s: s.cache_read(y(s), 0, "shared"), lambda s, b: s.compute_inline(b)),

@@ -44,6 +44,7 @@ from tirscript.ir.expr import (
     Call,
     Cast,
     Expr,
+    FloatImm,
     IntImm,
     IterVar,
     Let,
@@ -157,14 +158,14 @@ def check(state: ScheduleState, block: Any) -> Plan:
     at: list[tuple[Any, str | None]] = [(realize, None)]
     if b.init is not None:
         raise InlineInit(place.home, at=at, block=realize)
-    store = _store(place, realize)
+    store, needed = _store(place, realize)
     buffer = store.buffer
     home = allocation_of(place, buffer)
     if home is place:
         raise NotASingleStore(place.home, at=at, block=realize, what=f"it allocates {buffer.name} itself")
     inverse = None
     try:
-        slots, constants = _slots(place, realize, store)
+        slots, constants = _slots(place, realize, store, needed)
     except NotEveryCell:
         inverse = _whole_inverse(realize, store)
         if inverse is None:
@@ -205,10 +206,12 @@ def _whole_inverse(realize: BlockRealize, store: BufferStore) -> Inverse | None:
     return found
 
 
-def _store(place: StmtSRef, realize: BlockRealize) -> BufferStore:
+def _store(place: StmtSRef, realize: BlockRealize) -> tuple[BufferStore, frozenset[Var]]:
+    """The store of the block, and the variables in it."""
     b = realize.block
     s = b.body
     what = None
+    needed: frozenset[Var] = frozenset()
     if type(s) is not BufferStore:
         what = f"its body is {describe(s)}, not a single store"
     elif b.alloc_buffers or b.match_buffers:
@@ -232,13 +235,14 @@ def _store(place: StmtSRef, realize: BlockRealize) -> BufferStore:
                 elif n.predicate is not None:
                     what = "its value holds a masked load"
         around = _loops_around(place)
-        for v in free_vars(s):
+        needed = free_vars(s)
+        for v in needed:
             if v in around and v not in own:
                 what = f"it uses the loop `{v.name}` without an axis"
     if what is not None:
         raise NotASingleStore(place.home, at=[(realize, None)], block=realize, what=what)
     assert type(s) is BufferStore
-    return s
+    return s, needed
 
 
 def _loops_around(place: StmtSRef) -> set[Var]:
@@ -258,7 +262,7 @@ def _loops_around(place: StmtSRef) -> set[Var]:
 
 
 def _slots(
-    place: StmtSRef, realize: BlockRealize, store: BufferStore
+    place: StmtSRef, realize: BlockRealize, store: BufferStore, needed: frozenset[Var]
 ) -> tuple[list[Var | None], dict[Var, Expr]]:
     b = realize.block
     doms = {iv.var: iv for iv in b.iter_vars}
@@ -268,7 +272,9 @@ def _slots(
     for n, (i, size) in enumerate(zip(store.indices, store.buffer.shape, strict=True)):
         iv = doms.get(i) if type(i) is Var else None
         if iv is not None and iv.dom is not None and iv.var not in used:
-            whole = same(iv.dom.min, const_int(0, iv.dom.min.dtype)) and same(iv.dom.extent, size)
+            low = iv.dom.min
+            from_zero = low.value == 0 if type(low) is IntImm else same(low, const_int(0, low.dtype))
+            whole = from_zero and same(iv.dom.extent, size)
             if not whole:
                 what = f"axis `{iv.var.name}` does not run over dimension {n} of {store.buffer.name}"
             used.add(iv.var)
@@ -279,7 +285,6 @@ def _slots(
             what = f"index {n} of its store is not an axis of its own"
             break
     constants: dict[Var, Expr] = {}
-    needed = free_vars(store)
     for iv in b.iter_vars:
         if iv.kind != "spatial" and not (iv.var in used or iv.var not in needed):
             what = what or f"axis `{iv.var.name}` is not spatial"
@@ -297,11 +302,12 @@ def _slots(
 
 def _check_guards(place: StmtSRef, realize: BlockRealize) -> None:
     """Only the ends of the axes' own domains may be conditions."""
-    ends = []
-    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+    ends: list[tuple[Expr, Expr]] = []
+    given = conjuncts(realize.predicate) if realize.predicate is not TRUE else ()
+    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True) if given else ():
         if iv.dom is not None:
             ends.append((value, Add(iv.dom.min, iv.dom.extent)))
-    for c in conjuncts(realize.predicate) if realize.predicate is not TRUE else ():
+    for c in given:
         if not (type(c) is LT and any(same(c.a, v) and same(c.b, end) for v, end in ends)):
             raise GuardedProducer(place.home, at=[(realize, None)], block=realize, condition=c)
     p = place.parent
@@ -510,6 +516,10 @@ def _constant(iv: IterVar) -> bool:
     return dom is None or (type(dom.min) is IntImm and type(dom.extent) is IntImm)
 
 
+def _bare(indices: tuple[Expr, ...]) -> bool:
+    return all([type(i) is Var or type(i) is IntImm for i in indices])  # noqa: C419
+
+
 def rewrite(state: ScheduleState, plan: Plan) -> None:
     """Take the block out, then put the value in the place of each load."""
     top, rest = without(plan.place)
@@ -518,13 +528,22 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
 
     def inline(n: Any) -> Any:
         t = type(n)
-        if (t is For or t is BlockRealize) and buffer.data not in touched(n)[0]:
+        if t is Var or t is IntImm or t is FloatImm:
             return n
+        if t is For or t is BlockRealize:
+            if buffer.data not in touched(n)[0]:
+                return n
+            if t is For and type(n.min) is IntImm and type(n.extent) is IntImm and n.step is None:
+                body = inline(n.body)
+                return For(n.loop_var, n.min, n.extent, n.kind, body, n.thread, n.annotations, None, n.span)
         if t is BufferLoad and n.buffer is buffer:
             values = plan.values([inline(i) for i in n.indices])
             return substitute(plan.value, values) if values else plan.value
-        if t is Var or t is IntImm:
-            return n
+        if (t is BufferLoad or t is BufferStore) and n.predicate is None and _bare(n.indices):
+            if t is BufferLoad:
+                return n
+            value = inline(n.value)
+            return n if value is n.value else BufferStore(n.buffer, value, n.indices, None, n.span)
         if t is Block and any(r.buffer is buffer for r in n.reads):
             if n.match_buffers:
                 return with_regions(n.map_children(inline))
