@@ -104,7 +104,8 @@ def int_program(r: random.Random) -> str:
         out = f'Y: T.Buffer(({n}, {k}), "int32")'
         body = [alloc("C", n, k)]
         body += reduction("C", "C" + ij, [n, k, m], "SSR", "X[v0, v2] * W[v2, v1]", "sum")
-        body += stage("Y", "Y" + ij, [n, k], "SS", "T.max(C[v0, v1] + b[v1], 0)")
+        last = r.choice(["T.max(C[v0, v1] + b[v1], 0)", "C[v0, v1] + b[v1]"])
+        body += stage("Y", "Y" + ij, [n, k], "SS", last)
         return f"{HEAD}def f({x}, {w}, {b}, {out}):\n" + "\n".join(body) + "\n"
     if what == "padding":
         p = r.choice([1, 2])

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from .sequences import LAST, NAMES, Result, run
+from .test_expected import PRIMITIVES
 
 NO_REPLAY = True  # the sequences replay what they make themselves
 
@@ -32,6 +33,13 @@ def test_sequences_keep_the_values() -> None:
     counts = f"{result.share:.0%} accepted; {result.accepted}; {result.refused}"
     assert result.share >= 0.4, counts
     assert statistics.median(result.lengths) >= 4, counts
+    tried = result.accepted + result.refused
+    for name in {*NAMES, *LAST}:
+        assert tried[name] >= COUNT / 60, f"{name}: {counts}"
     if NIGHTLY:
         for name in {*NAMES, *LAST}:
             assert result.accepted[name] >= 50 and result.refused[name] >= 20, f"{name}: {counts}"
+
+
+def test_every_primitive_is_among_the_steps() -> None:
+    assert set(PRIMITIVES) - {*NAMES, *LAST} == set()
