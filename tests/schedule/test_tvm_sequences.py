@@ -27,6 +27,8 @@ bind: bind-reduction-axis: a reduction over several buffers is not taken for one
 blockize: other program: an axis that starts above 0 keeps its domain; comparisons are left as written
 cache_read: cache-stale: TVM's copy stands behind the block that should read it, and is not read
 cache_read: other program: the cells that are read, right behind their writer; TVM copies all, or later
+bind: nested-thread-axis: TVM binds two loops of one nest to the same axis of blocks
+cache_write: other program: the copy back stands right behind its writer; TVM's in front of the next reader
 cache_write: shared-nest: another block in the nest uses the buffer
 compute_inline: read-overtakes-write: a loop around both blocks writes other cells later, not proved yet
 decompose_padding: other program: loops bound to one thread axis keep equal extents
@@ -38,9 +40,11 @@ pad_einsum: not-perfect-nest: TVM pads one of several blocks in a nest
 pad_einsum: not-trivial-binding: TVM does nothing where the padding is 1, whatever the loops are
 pad_einsum: other program: operands of max, min and product are padded with its identity; TVM's with 0
 parallel: bound-loop: TVM forgets the thread that the loop was bound to
+reindex: used-otherwise: TVM gives the alignment of one buffer to the one that takes its place
 reverse_compute_at: other program: the reduction runs whole at each point; TVM divides it over the loop
 reverse_compute_at: reversed-dependence: it would run first on what is not finished, and then again
 reverse_compute_at: wrong-side: a producer is moved by compute_at; TVM recomputes all of it in the loop
+reverse_compute_inline: cover-unknown: a loop around both blocks decides about digits of the axis
 reverse_compute_inline: reversed-dependence: a reader in the same loop, not proved yet
 rfactor: not-reduction-loop: the loop binds no axis; TVM makes partial results of one value
 rfactor: other program: partial results of one value start from the identity; TVM stores them at once
