@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tirscript.ir.buffer import Buffer, BufferRegion, full_region
-from tirscript.ir.expr import EQ, BufferLoad, Expr, IterVar, Not, Var
+from tirscript.ir.expr import EQ, GE, LT, BufferLoad, Expr, IntImm, IterVar, Not, Var
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import walk
 from tirscript.ir.stmt import (
@@ -48,6 +48,8 @@ class _Lower:
     def __init__(self, outer_reduce: dict[Var, Expr] | None = None) -> None:
         # What stands around the statement inside its block: loops, lets, conditions (with their side).
         self.path: list[tuple[Any, bool]] = []
+        # The blocks with axes around it, each with the path to it.
+        self.chain: tuple[tuple[list[tuple[Any, bool]], BlockRealize], ...] = ()
         # Reduction axes of enclosing blocks, with their first value.
         self.outer_reduce: dict[Var, Expr] = dict(outer_reduce or {})
         self.pending: dict[Any, list[Stmt]] = {}  # init blocks that wait for the loop they stand before
@@ -81,14 +83,16 @@ class _Lower:
     def realize(self, s: BlockRealize) -> Stmt:
         block = s.block
         before = self.init_of(s) if block.init is not None else None
-        outer_path, outer_reduce = self.path, self.outer_reduce
+        outer_path, outer_reduce, outer_chain = self.path, self.outer_reduce, self.chain
         # A block without axes is only a scope: what stands around it binds the blocks inside it.
         self.path = [] if block.iter_vars else [*outer_path, (s, True)]
+        if block.iter_vars:
+            self.chain = (*outer_chain, (outer_path, s))
         firsts = {iv.var: iv.dom.min for iv in block.iter_vars if iv.kind == "reduce" and iv.dom is not None}
         if firsts:
             self.outer_reduce = {**outer_reduce, **firsts}
         body = self.stmt(block.body)
-        self.path, self.outer_reduce = outer_path, outer_reduce
+        self.path, self.outer_reduce, self.chain = outer_path, outer_reduce, outer_chain
         if block.init is not None:
             if before is None and any(b in _touched(block.init) for b in block.alloc_buffers):
                 body = seq(block.init, body)
@@ -105,6 +109,78 @@ class _Lower:
         touched = _touched(block.init)
         if any(b in touched for b in block.alloc_buffers):
             return None  # memory of one instance: each instance inits its own
+        originals = self.path
+        if not self.starts_here(s):
+            path, chain, outer_reduce = self.path, self.chain, self.outer_reduce
+            originals, self.path, s = self.flat(s)
+            self.chain, self.outer_reduce = (), {}
+            try:
+                return self.placed(s, originals)
+            finally:
+                self.path, self.chain, self.outer_reduce = path, chain, outer_reduce
+        return self.placed(s, originals)
+
+    def starts_here(self, s: BlockRealize) -> bool:
+        """Whether the reduction of ``s`` begins where those axes of the blocks around it that it goes along
+        have their first value, or goes along none."""
+        reduce = [v for iv, v in zip(s.block.iter_vars, s.iter_values, strict=True) if iv.kind == "reduce"]
+        return all(self.starts_first(v) for v in self.vars_of(reduce) if self.axis(v) is not None)
+
+    def axis(self, v: Var) -> int | None:
+        """Which of the blocks around has the axis."""
+        for k, (_, r) in enumerate(self.chain):
+            if any(iv.var is v for iv in r.block.iter_vars):
+                return k
+        return None
+
+    def starts_first(self, v: Var) -> bool:
+        """Whether the first instance that runs of the block around has the least value of its axis ``v``."""
+        k = self.axis(v)
+        assert k is not None
+        path, r = self.chain[k]
+        values = {iv.var: (iv, value) for iv, value in zip(r.block.iter_vars, r.iter_values, strict=True)}
+        iv, value = values[v]
+        if iv.kind != "reduce" or iv.dom is None or type(value) is not Var:
+            return False
+        if any(other is not v and value in free_vars(e) for other, (_, e) in values.items()):
+            return False
+        guards = [r.predicate, *[e.condition for e, _ in path if type(e) in (IfThenElse, While)]]
+        if any(value in free_vars(g) for g in guards):
+            return False
+        loop = next((e for e, _ in path if type(e) is For and e.loop_var is value), None)
+        if loop is None:
+            j = self.axis(value)
+            if j is None or j >= k:
+                return False
+            around = next(o for o in self.chain[j][1].block.iter_vars if o.var is value)
+            return around.dom is not None and _same(around.dom.min, iv.dom.min) and self.starts_first(value)
+        runs = type(loop.extent) is IntImm and loop.extent.value > 0
+        within = type(iv.dom.extent) is not IntImm or iv.dom.extent.value > 0
+        return runs and within and loop.step is None and _same(loop.min, iv.dom.min)
+
+    def flat(self, s: BlockRealize) -> tuple[list[Any], list[Any], BlockRealize]:
+        """The whole path to ``s`` through the blocks around it, as it is and with their axes replaced by what
+        they are bound to; and ``s`` so."""
+        bound: dict[Var, Expr] = {}
+        originals: list[Any] = []
+        path: list[Any] = []
+        for steps, r in (*self.chain, (self.path, None)):
+            originals += steps
+            path += [(_bound(e, bound), side) for e, side in steps]
+            if r is not None:
+                values = [substitute(v, bound) for v in r.iter_values]
+                inside = _inside(r, values, bound)
+                bound |= {iv.var: v for iv, v in zip(r.block.iter_vars, values, strict=True)}
+                originals.append((r, True))
+                path.append((r.replace(predicate=conjunction([*inside, *conjuncts(
+                    substitute(r.predicate, bound))])), True))  # fmt: skip
+        return originals, path, substitute(s, bound)
+
+    def placed(self, s: BlockRealize, originals: list[Any]) -> Stmt | None:
+        """The init as a statement before ``s``; None where it waits for a loop of the path."""
+        block = s.block
+        assert block.init is not None
+        touched = _touched(block.init)
         values = {iv.var: v for iv, v in zip(block.iter_vars, s.iter_values, strict=True)}
         reduce_vars = self.vars_of(values[iv.var] for iv in block.iter_vars if iv.kind == "reduce")
         spatial_vars = self.vars_of(values[iv.var] for iv in block.iter_vars if iv.kind != "reduce")
@@ -133,7 +209,7 @@ class _Lower:
         nest: Stmt = _Lower(self.outer_reduce).stmt(self.nest(s, inside, both, reduce_vars))
         if place is None:
             return nest
-        self.pending.setdefault(self.path[place][0], []).append(nest)
+        self.pending.setdefault(originals[place][0], []).append(nest)
         return None
 
     def start(self, touched: set[Buffer]) -> int:
@@ -241,6 +317,38 @@ def _rename_outer(out: Stmt, chosen: list[Any], renamed: dict[Var, Expr]) -> Stm
     return inner.replace(
         value=substitute(inner.value, renamed), body=_rename_outer(inner.body, chosen[:-1], renamed)
     )
+
+
+def _same(a: Expr, b: Expr) -> bool:
+    return a is b or (type(a) is IntImm and type(b) is IntImm and a.value == b.value)
+
+
+def _bound(e: Any, bound: dict[Var, Expr]) -> Any:
+    """An element of a path with axes replaced in what it says itself, not in what it holds."""
+    t = type(e)
+    if not bound:
+        return e
+    if t is For:
+        return e.replace(min=substitute(e.min, bound), extent=substitute(e.extent, bound))
+    if t is LetStmt:
+        return e.replace(value=substitute(e.value, bound))
+    if t is IfThenElse or t is While:
+        return e.replace(condition=substitute(e.condition, bound))
+    return e.replace(predicate=substitute(e.predicate, bound)) if t is BlockRealize else e
+
+
+def _inside(r: BlockRealize, values: list[Expr], bound: dict[Var, Expr]) -> list[Expr]:
+    """That the axes of an instance lie in their domains: without it, it does not run."""
+    out: list[Expr] = []
+    for iv, v in zip(r.block.iter_vars, values, strict=True):
+        if iv.dom is None:
+            continue
+        low, extent = (
+            cast(substitute(iv.dom.min, bound), v.dtype),
+            cast(substitute(iv.dom.extent, bound), v.dtype),
+        )
+        out += [GE(v, low), LT(v, low + extent)]
+    return out
 
 
 def _own_buffers(block: Block) -> list[Buffer]:

@@ -149,7 +149,7 @@ class Interpreter(Evaluator):
         """Run the init of one block for each of its spatial instances below ``s``."""
         t = type(s)
         if t is st.For:
-            if s.loop_var in over and not self._also_spatial(s.loop_var, target):
+            if s.loop_var in over - self._spatial(target):
                 self.env[s.loop_var] = int(self.value(s.min))
                 self._initialise(s.body, target, over)
                 return
@@ -171,31 +171,42 @@ class Interpreter(Evaluator):
                 self._views([m for m in s.block.match_buffers if m.buffer in used or m.buffer.data in used])
                 self.run(s.block.init)
         elif t is st.BlockRealize:
-            if self._axes(s, lambda a: True) is not None and self.value(s.predicate):
+            pure = over - self._spatial(target)
+            free = self._axes(s, lambda a: not self._only(self._roots[a.var], pure)) is not None
+            self._axes(s, lambda a: True)
+            decisive = [p for p in self._parts(s.predicate) if not self._only(self._loops_of(p), pure)]
+            if free and all(self.value(p) for p in decisive):
                 self._initialise(s.block.body, target, over)
         else:
             for c in s.children():
                 if isinstance(c, st.Stmt) and any(n is target for n in walk(c)):
                     self._initialise(c, target, over)
 
-    def _also_spatial(self, v: ir.Var, target: st.BlockRealize) -> bool:
-        return any(
-            v in self._roots[a.var] for a in target.block.iter_vars if a.kind != "reduce"
-        )  # fmt: skip
+    def _spatial(self, target: st.BlockRealize) -> frozenset[ir.Var]:
+        """The loops that spatial axes depend on."""
+        return frozenset().union(*[self._roots[a.var] for a in target.block.iter_vars if a.kind != "reduce"])
 
-    def _guards(self, r: st.BlockRealize) -> tuple[list[Any], list[Any]]:
-        """Conjuncts that guard init and update, and those that guard the update alone."""
-        known = self._conjuncts.get(r)
-        if known is not None:
-            return known
+    def _only(self, loops: frozenset[ir.Var], pure: frozenset[ir.Var]) -> bool:
+        """Whether reduction loops alone decide."""
+        return bool(loops) and loops <= pure
+
+    def _parts(self, predicate: Any) -> list[Any]:
         parts: list[Any] = []
-        stack = [r.predicate]
+        stack = [predicate]
         while stack:
             e = stack.pop()
             if type(e) is ir.And:
                 stack += [e.b, e.a]
             else:
                 parts.append(e)
+        return parts
+
+    def _guards(self, r: st.BlockRealize) -> tuple[list[Any], list[Any]]:
+        """Conjuncts that guard init and update, and those that guard the update alone."""
+        known = self._conjuncts.get(r)
+        if known is not None:
+            return known
+        parts = self._parts(r.predicate)
         over: set[ir.Var] = set()
         rest: set[ir.Var] = set()
         for a in r.block.iter_vars:

@@ -5,6 +5,9 @@ Init runs once for every spatial instance, before its first update, also if ther
 * ``first``: beside the update, ``if k == 0``, where the reduction loops certainly run;
 * ``hoisted``: a nest of the spatial loops before the outermost reduction loop;
 * ``seen``: a set of the spatial instances met so far, made before the outermost reduction loop.
+
+The reduction loops may stand around blocks that the block is nested in.  What keeps instances of these from
+running guards the init too, unless reduction loops alone decide about it.
 """
 
 from __future__ import annotations
@@ -12,17 +15,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tirscript.ir.expr import And, BufferLoad, Call, Expr, IntImm, Var
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import GE, LT, And, BufferLoad, Call, Cast, Expr, IntImm, IterVar, Var
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import walk
 from tirscript.ir.op import is_opaque
 from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, LetStmt, SeqStmt, While
-from tirscript.ir.visitor import free_vars
+from tirscript.ir.visitor import free_vars, substitute
+
+from .kinds import Kinds
 
 
 @dataclass(eq=False)
 class InitPlan:
-    """How one block's init runs.  ``anchor`` is the outermost reduction loop, None where there is none."""
+    """How one block's init runs.  ``anchor`` is the outermost reduction loop, None where there is none.
+
+    ``hoist`` is the block as the nest runs its init: over loops, not over axes of the blocks around it.
+    """
 
     realize: BlockRealize
     form: str
@@ -31,6 +40,7 @@ class InitPlan:
     nest: list[For] = field(default_factory=list)
     conjuncts: list[Expr] = field(default_factory=list)
     keys: list[Var] = field(default_factory=list)
+    hoist: BlockRealize | None = None
 
 
 class Guards:
@@ -71,6 +81,7 @@ class Planner:
         self.guards: dict[Block, Guards] = {}
         self.at_loop: dict[For, list[InitPlan]] = {}
         self.roots: dict[Var, frozenset[Var]] = {}
+        self.kinds = Kinds()
         self._visit(function.body)
 
     def _visit(self, body: Any) -> None:
@@ -84,11 +95,15 @@ class Planner:
             t = type(n)
             if t is For:
                 self.roots[n.loop_var] = frozenset([n.loop_var])
+                if type(n.min) is IntImm and _runs(n):
+                    self.kinds.bounds[n.loop_var] = (n.min.value, n.min.value + n.extent.value - 1)
             elif t is LetStmt:
                 self.roots[n.var] = self.roots_of(n.value)
             elif t is BlockRealize:
                 for axis, value in zip(n.block.iter_vars, n.iter_values, strict=True):
                     self.roots[axis.var] = self.roots_of(value)
+                    if self.kinds.exact(value):
+                        self.kinds.bounds[axis.var] = self.kinds.interval(value)
                 self._plan(n, path)
             path.append(n)
             stack.append((n, True))
@@ -127,18 +142,69 @@ class Planner:
         plan.keys = [a.var for n in (*inner, realize) if type(n) is BlockRealize
                      for a in n.block.iter_vars if a.kind != "reduce"]  # fmt: skip
         self.plans[block] = plan
-        plain = self._plain(inner, loops, reduction, spatial)
-        beside = plain and not guards.mixed and all(_runs(loop) for loop in loops)
+        if not self._plain(inner, loops, reduction, spatial):
+            self.at_loop.setdefault(anchor, []).append(plan)
+            return
+        bound, conditions, sure = self._around(inner, reduction)
+        beside = sure and not guards.mixed and all(_runs(loop) for loop in loops)
         if beside and self._apart(block, inner, reduction):
             plan.form = "first"
             return
-        if not plain or any(type(n) is BlockRealize for n in inner):
+        if not _touched(block.init).isdisjoint(_declared(inner)):
             self.at_loop.setdefault(anchor, []).append(plan)
             return
-        needed = spatial.union(*[self.roots_of(part) for part in guards.both])
         plan.form = "hoisted"
-        plan.nest = [n for n in inner if type(n) is For and n.loop_var in needed]
+        plan.hoist = substitute(realize, bound) if bound else realize
+        plan.conjuncts = [substitute(part, bound) for part in guards.both]
+        for part in conditions:
+            decided = self.roots_of(part)
+            if not (decided and decided <= reduction):
+                plan.conjuncts.append(part)
+        needed = spatial.union(*[self.roots_of(part) for part in plan.conjuncts])
+        plan.nest = [
+            n.replace(min=substitute(n.min, bound), extent=substitute(n.extent, bound)) if bound else n
+            for n in inner
+            if type(n) is For and n.loop_var in needed
+        ]
         self.at_loop.setdefault(anchor, []).append(plan)
+
+    def _around(
+        self, inner: list[Any], reduction: frozenset[Var]
+    ) -> tuple[dict[Var, Expr], list[Expr], bool]:
+        """Of the blocks on the way: what their axes are bound to, the conditions under which they run, and
+        whether no reduction loop has a part in these."""
+        bound: dict[Var, Expr] = {}
+        conditions: list[Expr] = []
+        sure = True
+        loops = {n.loop_var: n for n in inner if type(n) is For}
+        for r in inner:
+            if type(r) is not BlockRealize:
+                continue
+            values = [substitute(v, bound) for v in r.iter_values]
+            found: list[Expr] = []
+            for axis, own, value in zip(r.block.iter_vars, r.iter_values, values, strict=True):
+                if not self._within(axis, own, loops):
+                    found += _domain(axis, value, bound)
+            bound |= {a.var: v for a, v in zip(r.block.iter_vars, values, strict=True)}
+            found += [substitute(part, bound) for part in conjuncts(r.predicate)]
+            sure = sure and not any(self.roots_of(part) & reduction for part in found)
+            conditions += found
+        return bound, conditions, sure
+
+    def _within(self, axis: IterVar, value: Expr, loops: dict[Var, For]) -> bool:
+        """Whether an axis certainly stays in its domain."""
+        if axis.dom is None:
+            return True
+        low, extent = axis.dom.min, axis.dom.extent
+        loop = loops.get(value) if type(value) is Var else None
+        if loop is not None and loop.step is None and _equal(loop.min, low) and _equal(loop.extent, extent):
+            return True
+        if type(low) is not IntImm or type(extent) is not IntImm or not self.kinds.exact(value):
+            return False
+        least, most = self.kinds.interval(value)
+        return (
+            least is not None and most is not None and low.value <= least and most < low.value + extent.value
+        )
 
     def _apart(self, block: Block, inner: list[Any], reduction: frozenset[Var]) -> bool:
         """Whether it is one whether the instances are initialised all at first, or each beside its update.
@@ -174,10 +240,7 @@ class Planner:
             if t is For:
                 if n not in loops and (self.roots_of(n.min) | self.roots_of(n.extent)) & reduction:
                     return False
-            elif t is BlockRealize:
-                if conjuncts(n.predicate):
-                    return False
-            elif t is not SeqStmt and t is not Block:
+            elif t is not BlockRealize and t is not SeqStmt and t is not Block:
                 return False
             if t is Block and previous is not None and n.init is previous:
                 return False
@@ -191,6 +254,28 @@ def _alike(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
         x is y or (type(x) is IntImm and type(y) is IntImm and x.value == y.value)
         for x, y in zip(a, b, strict=True)
     )
+
+
+def _equal(a: Expr, b: Expr) -> bool:
+    return a is b or (type(a) is IntImm and type(b) is IntImm and a.value == b.value)
+
+
+def _domain(axis: IterVar, value: Expr, bound: dict[Var, Expr]) -> list[Expr]:
+    """That a value lies in the domain of an axis."""
+    assert axis.dom is not None
+    low, extent = [substitute(e, bound) for e in (axis.dom.min, axis.dom.extent)]
+    low, extent = [e if e.dtype == value.dtype else Cast(value.dtype, e) for e in (low, extent)]
+    return [GE(value, low), LT(value, low + extent)]
+
+
+def _touched(s: Any) -> set[Buffer]:
+    return {n.buffer for n in walk(s) if type(n) in (BufferLoad, BufferStore)}
+
+
+def _declared(inner: list[Any]) -> set[Buffer]:
+    """The memory and the views of the blocks on the way."""
+    blocks = [n for n in inner if type(n) is Block]
+    return {b for n in blocks for b in (*n.alloc_buffers, *[m.buffer for m in n.match_buffers])}
 
 
 def _runs(loop: For) -> bool:

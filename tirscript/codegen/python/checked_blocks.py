@@ -108,7 +108,8 @@ def _init(x: CheckedEmitter, plan: InitPlan) -> None:
 
 
 def hoisted(x: CheckedEmitter, plan: InitPlan) -> None:
-    block = plan.realize.block
+    realize = plan.hoist or plan.realize
+    block = realize.block
     assert block.init is not None
     names: list[str] = []
     opened: list[tuple[ast.expr, ast.expr]] = []
@@ -124,10 +125,10 @@ def hoisted(x: CheckedEmitter, plan: InitPlan) -> None:
         opened.append((py.target(name), items))
         x.path.append(loop)
     x.depth += len(opened)
-    tests = axes(x, plan.realize, lambda kind: kind != "reduce", names)
+    tests = axes(x, realize, lambda kind: kind != "reduce", names)
     both = tests["both"] + [x.root(p) for p in plan.conjuncts]
     with x.block() as inner:
-        x.enter(plan.realize, only_init=True)
+        x.enter(realize, only_init=True)
         x.path = []
         for m in views_of(block.init, block.match_buffers):
             names += _match(x, m)

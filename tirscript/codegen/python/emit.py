@@ -534,7 +534,8 @@ def at_start(x: Emitter, plan: InitPlan, loop: For) -> ast.expr:
 
 def _hoisted(x: Emitter, plan: InitPlan) -> None:
     """The init of a block as a nest of its spatial loops, before its reduction loops."""
-    block = plan.realize.block
+    realize = plan.hoist or plan.realize
+    block = realize.block
     assert block.init is not None
     names: list[str] = []
     opened: list[tuple[ast.expr, ast.expr]] = []
@@ -547,7 +548,7 @@ def _hoisted(x: Emitter, plan: InitPlan) -> None:
         names.append(name)
         opened.append((py.target(name), iterable))
     x.depth += len(opened)
-    tests = axes(x, plan.realize, lambda kind: kind != "reduce", names)
+    tests = axes(x, realize, lambda kind: kind != "reduce", names)
     both = tests["both"] + [x.root(p) for p in plan.conjuncts]
     with x.block() as inner:
         for m in views_of(block.init, block.match_buffers):
