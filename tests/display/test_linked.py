@@ -291,6 +291,8 @@ def hidden(A: T.Buffer((8,), "float32")):
         (lambda: linked(3), "not-a-program"),
         (lambda: linked(ts.IRModule()), "empty-module"),
         (lambda: linked(matmul(), panes=("script", "assembler")), "unknown-pane"),
+        (lambda: linked(matmul(), panes=()), "unknown-pane"),
+        (lambda: linked(matmul(), panes=3), "unknown-pane"),  # type: ignore[arg-type]
         (lambda: linked(matmul(), "python"), "not-yet-target"),
         (lambda: linked(matmul(), "llvn"), "target-kind"),
     ],

@@ -265,6 +265,19 @@ def scan(A: T.Buffer((16,), "int32"), N: T.Buffer((1,), "int32")):
     assert (report["A"].loads, report["N"].loads) == (16, 16 * 2 + 1 + 16)
 
 
+def test_a_program_that_never_ends_is_stopped() -> None:
+    f = function("""
+@T.prim_func
+def spin(A: T.Buffer((4,), "int32")):
+    while A[0] < 1:
+        A[1] = A[0]
+""")
+    for make in (lambda: movie(f), lambda: cache_misses(f, "small", limit=1e6)):
+        with pytest.raises(ts.TirscriptError) as error:
+            make()
+        assert error.value.code in ("movie-too-long", "too-many-accesses") and error.value.hint
+
+
 @pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
 def test_views_strides_vectors_and_registers() -> None:
     f = function("""
@@ -351,6 +364,8 @@ def test_what_a_picture_cannot_show_is_refused_with_a_hint() -> None:
         (lambda: movie(matmul(4), "A", "32K"), "cache"),
         (lambda: movie(matmul(4), "A", None), "cache"),
         (lambda: cache_misses(matmul(4), []), "cache"),
+        (lambda: movie(matmul(4), "A", seconds=0), "seconds"),
+        (lambda: movie(ts.Schedule(matmul(4)), "A", name=3), "name"),  # type: ignore[arg-type]
         (lambda: cache_misses(matmul(4), [(100, 2)]), "cache-level"),
         (lambda: cache_misses(matmul(4), [(0, 2)]), "cache-level"),
         (lambda: cache_misses(matmul(4), [(96, 2, 48)]), "cache-level"),
@@ -531,7 +546,7 @@ def test_the_stream_is_what_the_interpreter_touches() -> None:
         size = max(len(want), 1)
         codes, count = np.zeros(size, "int64"), np.zeros(1, "int64")
         given = args if traced.on_data else []
-        stream.touching(traced, function(stream.RECORD.format(size=size)))(*given, codes, count)
+        stream.touching(traced, function(stream.record_text(size)))(*given, codes, count)
         assert count[0] == len(want), entry.name
         got = []
         for code in codes[: len(want)].tolist():

@@ -9,7 +9,7 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
-from tirscript.diagnostics import TirscriptError, did_you_mean
+from tirscript.diagnostics import AssertFailed, TirscriptError, did_you_mean
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import IntImm
 
@@ -198,6 +198,10 @@ def movie(
     levels = cache_levels(cache)
     func = function_of(program, name)
     asked = _names(buffer)
+    if seconds is not None and not (isinstance(seconds, (int, float)) and 0 < seconds < 3600):
+        raise TirscriptError(
+            f"the seconds of a movie are between 0 and 3600, not {seconds!r}", code="seconds"
+        )
     traced = stream.traced(func, values, asked)
     shown = _shown(func, traced, asked)
     panels = [_panel(m, levels[0].line) for m in shown]
@@ -290,12 +294,15 @@ def _record(traced: Traced, args: Any, name: str) -> list[int]:
 
     from tirscript.script import parse
 
-    touch: Any = parse(stream.RECORD.format(size=MAX_ACCESSES))
+    touch: Any = parse(stream.record_text(MAX_ACCESSES))
     codes, count = np.zeros(MAX_ACCESSES, "int64"), np.zeros(1, "int64")
     run = stream.touching(traced, touch)
-    run(*stream.arguments(traced, args), codes, count)
-    if count[0] > MAX_ACCESSES:
-        _too_long(f"`{name}` makes {count[0]:,} accesses, more than the {MAX_ACCESSES:,} of a movie")
+    try:
+        run(*stream.arguments(traced, args), codes, count)
+    except AssertFailed as e:
+        if not stream.stopped(e):
+            raise
+        _too_long(f"`{name}` makes more than the {MAX_ACCESSES:,} accesses of a movie")
     return codes[: int(count[0])].tolist()  # type: ignore[no-any-return]
 
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from tirscript.diagnostics import TirscriptError
+from tirscript.diagnostics import AssertFailed, TirscriptError
 
 from . import stream
 from .stream import FIELD, Memory
@@ -320,8 +320,8 @@ def _level_text(levels: Sequence[CacheLevel], k: int, start: int, indent: str) -
     return [indent + text for text in out]
 
 
-def simulator_text(levels: Sequence[CacheLevel], slots: int) -> str:
-    """A function that looks one access up, and counts it and its misses."""
+def simulator_text(levels: Sequence[CacheLevel], slots: int, limit: int | None = None) -> str:
+    """A function that looks one access up, and counts it and its misses; after ``limit`` it fails."""
     size = sum([level.sets * level.ways for level in levels])
     fields = 1 + len(levels)
     shift = FIELD + levels[0].line.bit_length() - 1
@@ -329,12 +329,18 @@ def simulator_text(levels: Sequence[CacheLevel], slots: int) -> str:
         "@T.prim_func(private=True)",
         "def touch(first: T.handle, second: T.handle, code: T.int64):",
         f'    tags = T.match_buffer(first, ({size},), "int64")',
-        f'    counts = T.match_buffer(second, ({slots * fields},), "int64")',
+        f'    counts = T.match_buffer(second, ({slots * fields + 1},), "int64")',
         f'    at = T.alloc_buffer(({len(levels)},), "int64")',
         f"    line = code >> T.int64({shift})",
         f"    slot = code & T.int64({(1 << FIELD) - 1})",
         f"    counts[slot * T.int64({fields})] = counts[slot * T.int64({fields})] + T.int64(1)",
     ]
+    if limit is not None:
+        total = f"counts[T.int64({slots * fields})]"
+        head += [
+            f'    assert {total} < T.int64({limit}), "{stream.FULL}"',
+            f"    {total} = {total} + T.int64(1)",
+        ]
     return "\n".join([*head, *_level_text(levels, 0, 0, "    ")])
 
 
@@ -376,12 +382,19 @@ def cache_misses(
     traced = stream.traced(func, values, None)
     check_limit(traced, func.name, limit)
     slots = 2 * max(len(traced.memories), 1)
-    touch: Any = parse(simulator_text(levels, slots))
+    # A number of accesses that nobody knows before is counted on the way.
+    unknown = traced.estimate == float("inf")
+    touch: Any = parse(simulator_text(levels, slots, int(limit) if unknown else None))
     run = stream.touching(traced, touch)
     tags = np.full(sum([level.sets * level.ways for level in levels]), -1, "int64")
-    counts = np.zeros((slots, 1 + len(levels)), "int64")
-    run(*stream.arguments(traced, args), tags, counts.reshape(-1))
-    return _report(func.name, levels, traced, counts.tolist(), args)
+    counts = np.zeros(slots * (1 + len(levels)) + 1, "int64")
+    try:
+        run(*stream.arguments(traced, args), tags, counts)
+    except AssertFailed as e:
+        if not stream.stopped(e):
+            raise
+        _too_many(f"`{func.name}` makes more accesses than the limit of {limit:.2g}")
+    return _report(func.name, levels, traced, counts[:-1].reshape(slots, -1).tolist(), args)
 
 
 def _report(
@@ -408,11 +421,11 @@ def notes_of(traced: stream.Traced, args: Any) -> tuple[str, ...]:
 
 def check_limit(traced: stream.Traced, name: str, limit: float) -> None:
     if traced.estimate > limit and traced.estimate != float("inf"):
-        raise TirscriptError(
-            f"`{name}` makes about {traced.estimate:.2g} accesses, more than the limit of {limit:.2g}",
-            code="too-many-accesses",
-            hint="take a smaller shape, or a larger limit=",
-        )
+        _too_many(f"`{name}` makes about {traced.estimate:.2g} accesses, more than the limit of {limit:.2g}")
+
+
+def _too_many(what: str) -> NoReturn:
+    raise TirscriptError(what, code="too-many-accesses", hint="take a smaller shape, or a larger limit=")
 
 
 def function_of(program: Any, name: str | None = None) -> Any:
@@ -421,6 +434,8 @@ def function_of(program: Any, name: str | None = None) -> Any:
     from tirscript.ir.module import IRModule
 
     mod = getattr(program, "mod", program)
+    if name is not None and not isinstance(name, str):
+        raise TirscriptError(f"the name of a function is a text, not {name!r}", code="name")
     if isinstance(program, PrimFunc):
         return program
     if isinstance(mod, IRModule):

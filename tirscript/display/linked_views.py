@@ -140,8 +140,10 @@ def _module_of(program: Any) -> IRModule:
 def _wanted(panes: Any) -> tuple[str, ...]:
     if isinstance(panes, str):
         panes = (panes,)
+    if not isinstance(panes, Sequence) or not panes:
+        raise TirscriptError(f"the panes are one or more names, not {panes!r}", code="unknown-pane")
     for p in panes:
-        if p not in TITLES:
+        if not isinstance(p, str) or p not in TITLES:
             raise TirscriptError(
                 f"there is no pane {p!r}; there are {', '.join(TITLES)}",
                 code="unknown-pane",

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from tirscript.diagnostics import NotYetError, TirscriptError, deep_recursion
+from tirscript.diagnostics import AssertFailed, NotYetError, TirscriptError, deep_recursion
 from tirscript.ir import dtype as dt
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import (
@@ -544,12 +544,23 @@ def arguments(traced: Traced, args: Sequence[Any] | None) -> list[Any]:
     return made
 
 
-RECORD = """
+_RECORD = """
 @T.prim_func(private=True)
 def touch(first: T.handle, second: T.handle, code: T.int64):
     codes = T.match_buffer(first, ({size},), "int64")
     at = T.match_buffer(second, (1,), "int64")
-    if at[0] < T.int64({size}):
-        codes[at[0]] = code
+    assert at[0] < T.int64({size}), "{full}"
+    codes[at[0]] = code
     at[0] = at[0] + T.int64(1)
 """
+FULL = "the limit of accesses is reached"
+
+
+def stopped(error: AssertFailed) -> bool:
+    """Whether a program was stopped because it made too many accesses."""
+    return FULL in error.message
+
+
+def record_text(size: int) -> str:
+    """A function that writes the codes of at most ``size`` accesses to an array."""
+    return _RECORD.format(size=size, full=FULL)
