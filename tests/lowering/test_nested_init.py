@@ -43,7 +43,7 @@ def ko(value: str, extent: int = 4, kind: str = "reduce") -> str:
 
 
 # The rows that are initialised, and of each row which fours of columns are added.
-ALL = dict.fromkeys(range(4), (0, 1, 2, 3))
+ALL: dict[int, tuple[int, ...]] = dict.fromkeys(range(4), (0, 1, 2, 3))
 CASES: dict[str, tuple[str, dict[int, tuple[int, ...]]]] = {
     "from the first to the last": (nested(GRID, I, ko("ko")), ALL),
     "from the second": (nested("i, ko in T.grid(4, 3)", I, ko("ko + 1")), dict.fromkeys(range(4), (1, 2, 3))),
