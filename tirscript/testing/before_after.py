@@ -49,7 +49,7 @@ class CompareBeforeAfter:
             with pytest.raises(expected):
                 transform(mod)
             return
-        after = transform(mod)
+        after: Any = transform(mod)
         if isinstance(expected, PrimFunc) and isinstance(after, IRModule):
             functions = list(after.functions.values())
             if len(functions) != 1:

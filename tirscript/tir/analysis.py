@@ -8,7 +8,7 @@ from typing import Any
 from tirscript.analysis.access import infer_regions
 from tirscript.analysis.flops import calculate_allocated_bytes, estimate_tir_flops
 from tirscript.analysis.verify import check_bounds
-from tirscript.diagnostics import TirscriptError
+from tirscript.diagnostics import TirscriptError, deep_recursion
 from tirscript.ir import IRModule, PrimFunc, free_vars, structural_equal, walk
 from tirscript.ir.buffer import Buffer, BufferRegion
 from tirscript.ir.expr import BufferLoad, Call, Var
@@ -47,12 +47,14 @@ def undefined_vars(node: Any, defs: Iterable[Var] = ()) -> list[Var]:
 
     Source: TVM's ``tir.analysis.undefined_vars``.
     """
-    free = set(free_vars(node)) - set(defs)
-    order: list[Var] = []
+    with deep_recursion():
+        free = set(free_vars(node)) - set(defs)
+    order: dict[Var, None] = {}
     for n in walk(node):
-        named = [n] if type(n) is Var else [n.buffer.data] if isinstance(n, (BufferLoad, BufferStore)) else []
-        order += [v for v in named if v in free and v not in set(order)]
-    return order + sorted(free - set(order), key=lambda v: v.name)
+        named = n if type(n) is Var else n.buffer.data if isinstance(n, (BufferLoad, BufferStore)) else None
+        if named in free:
+            order.setdefault(named)
+    return [*order, *sorted(free - set(order), key=lambda v: v.name)]
 
 
 # ---- checks
@@ -100,7 +102,8 @@ def verify_memory(func: PrimFunc) -> bool:
             return True
         return any(outside(c) for c in n.children())
 
-    return not outside(func.body)
+    with deep_recursion():
+        return not outside(func.body)
 
 
 def OOBChecker() -> Pass:
@@ -203,7 +206,8 @@ def detect_buffer_access_lca(func: PrimFunc) -> dict[Buffer, Stmt | None]:
         for c in n.children():
             visit(c, path)
 
-    visit(func.body, [])
+    with deep_recursion():
+        visit(func.body, [])
     return {b: path[-1] if path else None for b, path in paths.items()}
 
 
@@ -257,7 +261,8 @@ def find_anchor_block(mod: IRModule) -> Block | None:
                 if isinstance(c, Stmt):
                     visit(c, times)
 
-        visit(f.body, 1.0)
+        with deep_recursion():
+            visit(f.body, 1.0)
         for block, times in found:
             work = times * max(estimate_tir_flops(block.body), 1.0)
             if best is None or work > best[0]:

@@ -9,7 +9,7 @@ from tirscript.diagnostics import TirscriptError, deep_recursion
 from tirscript.ir.expr import Expr, Var
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.nodeclass import expr as as_expr
-from tirscript.ir.stmt import Stmt, seq
+from tirscript.ir.stmt import SeqStmt, Stmt, seq
 from tirscript.ir.visitor import fresh_copy
 from tirscript.ir.visitor import substitute as _substitute
 from tirscript.notyet import absent
@@ -121,7 +121,7 @@ def ir_transform(
             if new is not None:
                 return checked(n, new)
         n = n.map_children(visit)
-        if type(n).__name__ == "SeqStmt":
+        if type(n) is SeqStmt and any(type(s) is SeqStmt for s in n.seq):
             n = seq(*n.seq)
         if wanted and postorder is not None:
             new = postorder(n)
