@@ -303,8 +303,17 @@ def _substituter(
             new = known.get(b)
             if new is None:
                 new = buffer(b)
-            region = each(n.region)
-            return n if region is n.region and new is b else BufferRegion(new, region, n.span)
+            changed = new is not b
+            ranges = []
+            for r in n.region:
+                low, extent = r.min, r.extent
+                x = value(low, low) if type(low) is Var else f(low)
+                y = extent if type(extent) is IntImm else f(extent)
+                if x is not low or y is not extent:
+                    changed = True
+                    r = Range(x, y)
+                ranges.append(r)
+            return BufferRegion(new, tuple(ranges), n.span) if changed else n
         if t is Range:
             low, extent = f(n.min), n.extent
             if type(extent) is not IntImm:
