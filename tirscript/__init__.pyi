@@ -15,6 +15,7 @@ from tirscript.diagnostics import CallTypeError as CallTypeError
 from tirscript.diagnostics import CallValueError as CallValueError
 from tirscript.diagnostics import CheckFailed as CheckFailed
 from tirscript.diagnostics import CodegenError as CodegenError
+from tirscript.ir.types import DataType as DataType
 from tirscript.ir import IRModule as IRModule
 from tirscript.diagnostics import LowerError as LowerError
 from tirscript.runtime import Module as Module
@@ -40,12 +41,14 @@ from tirscript.ir import assert_structural_equal as assert_structural_equal
 from tirscript.driver import build as build
 from tirscript.driver import compile as compile
 from tirscript import contrib as contrib
+from tirscript.tir.helpers import convert as convert
 from tirscript.runtime import cpu as cpu
 from tirscript.runtime import cuda as cuda
 from tirscript.runtime import device as device
 from tirscript import diagnostics as diagnostics
 from tirscript import display as display
 from tirscript import driver as driver
+from tirscript import error as error
 from tirscript.script import from_source as from_source
 from tirscript.runtime import get_global_func as get_global_func
 from tirscript import ir as ir
@@ -67,18 +70,33 @@ from tirscript import tensor_intrin as tensor_intrin
 from tirscript import testing as testing
 from tirscript import tir as tir
 from tirscript import topi as topi
+from tirscript import transform as transform
 
 __version__: str
+DataTypeCode: _NotYet
 DiagnosticError = ParseError
+GenericFunc: _NotYet
+Object: _NotYet
 TVMError = TirscriptError
 auto_scheduler: _NotYetModule
 autotvm: _NotYetModule
 dlight: _NotYetModule
+ext_dev: _NotYet
+hexagon: _NotYet
+instrument = transform
 meta_schedule: _NotYetModule
 metal: _NotYet
+micro: _NotYetModule
 opencl: _NotYet
+register_extension: _NotYet
+register_object: _NotYet
 relax: _NotYetModule
+relay: _NotYetModule
+rocm: _NotYet
 rpc: _NotYetModule
 s_tir = tir
+support: _NotYetModule
 tirx = tir
-transform: _NotYetModule
+vpi: _NotYet
+vulkan: _NotYet
+webgpu: _NotYet
