@@ -368,3 +368,42 @@ def f(A: T.Buffer((4, 6), "int32"), O: T.Buffer((4,), "int32")):
     else:
         refused(sch, "reversed-dependence", lambda s: s.reorder(k1, k0))
     np.testing.assert_array_equal(run(sch.mod, a, np.zeros(4, "int32")), want)
+
+
+@pytest.mark.parametrize(("keeps", "allowed"), [
+    ("top[vi] >= X[vi, vk]", False),
+    ("top[vi] > X[vi, vk] or (top[vi] == X[vi, vk] and at[vi] < vk)", True),
+])  # fmt: skip
+def test_an_argmax_commutes_where_equal_values_are_told_apart(keeps: str, allowed: bool) -> None:
+    f = ts.parse(f"""
+from tirscript.script import tir as T
+
+@T.prim_func
+def f(X: T.Buffer((4, 6), "int32"), at: T.Buffer((4,), "int32"), top: T.Buffer((4,), "int32")):
+    for i, k in T.grid(4, 6):
+        with T.block("Y"):
+            vi, vk = T.axis.remap("SR", [i, k])
+            with T.init():
+                at[vi] = -1
+                top[vi] = T.min_value("int32")
+            v_at: T.int32 = T.Select({keeps}, at[vi], vk)
+            v_top: T.int32 = T.Select({keeps}, top[vi], X[vi, vk])
+            at[vi] = v_at
+            top[vi] = v_top
+""")
+    for code, call in (
+        ("bind-reduction-axis", lambda s: s.bind(s.get_loops("Y")[2], "threadIdx.x")),
+        ("reversed-dependence", lambda s: s.reorder(*s.get_loops("Y")[:0:-1])),
+    ):
+        sch = Schedule(f)
+        sch.split(sch.get_loops("Y")[1], [None, 3])
+        if not allowed:
+            refused(sch, code, call)
+            continue
+        call(sch)
+        x = np.array([[3, 5, 5, 1, 0, 2], [0] * 6, [-9, -8, -7, -6, -5, -5], [7, 1, 7, 7, 1, 7]], "int32")
+        at, top = np.zeros(4, "int32"), np.zeros(4, "int32")
+        for target in ("python", "llvm"):
+            ts.build(sch.mod, target=target)(x, at, top)
+            np.testing.assert_array_equal(at, x.argmax(1))
+            np.testing.assert_array_equal(top, x.max(1))

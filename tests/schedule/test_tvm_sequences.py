@@ -23,7 +23,7 @@ pytestmark = [
 # computes other values than the start program (or reads outside a buffer) nothing needs to be said.
 JUSTIFIED = """
 annotate: other program: a note that is there gets the new value here (with a warning); TVM keeps the old one
-bind: bind-reduction-axis: a reduction over several buffers is not taken for one that threads can share
+bind: bind-reduction-axis: which of equal values an argmax finds depends on the order
 blockize: other program: an axis that starts above 0 keeps its domain; comparisons are left as written
 cache_read: cache-stale: TVM's copy stands behind the block that should read it, and is not read
 cache_read: other program: the cells that are read, right behind their writer; TVM copies all, or later
