@@ -189,3 +189,26 @@ def test_prt_23_thread_bound_loops_several_of_them_int64_extents():
                     O[vi, vj] = A[vi, vj] * T.float32(2)
 
     roundtrip(f)
+
+
+def test_prt_09_two_buffers_two_blocks_two_loops_with_one_name():
+    @T.prim_func
+    def f(A: T.Buffer((4,), "int32"), O: T.Buffer((4,), "int32")):
+        X = T.alloc_buffer((4,), "int32")
+        for i in range(4):
+            with T.block("X"):
+                vi = T.axis.spatial(4, i)
+                X[vi] = A[vi] + 1
+        for i in range(4):
+            with T.block("O"):
+                vi = T.axis.spatial(4, i)
+                O[vi] = X[vi] + 2
+
+    s = ts.Schedule(f)
+    s.cache_read(s.get_block("O"), 0, "global")
+    s.cache_read(s.get_block("X"), 0, "global")
+    s.cache_write(s.get_block("X"), 0, "global")
+    g = s.mod
+    ts.assert_structural_equal(ts.parse(g.script()), g)
+    a = np.arange(4, dtype="int32")
+    eq(run(ts.parse(g.script()), a, np.zeros(4, "int32")), a + 3)

@@ -265,3 +265,56 @@ def test_int_05_exp_log_sqrt_rsqrt_sigmoid_tanh_at_inf_nan_0_denormals_large_mag
         assert not (o[0] < 0).any()
         eq(o[4], want[4], rtol=3e-6, atol=1e-37)
         eq(o[5], want[5], rtol=3e-6)
+
+
+def test_dty_05_int_and_float_to_bfloat16_rounding():
+    import ml_dtypes
+
+    @T.prim_func
+    def f(A: T.Buffer((8,), "int32"), F: T.Buffer((8,), "float32"), O: T.Buffer((2, 8), "bfloat16")):
+        for i in range(8):
+            with T.block("O"):
+                vi = T.axis.spatial(8, i)
+                O[0, vi] = T.Cast("bfloat16", A[vi])
+                O[1, vi] = T.Cast("bfloat16", F[vi])
+
+    a = np.array([259, 257, 33000, -259, 1, 0, 16777217, -2147483648], "int32")
+    x = np.array([1.00390625, 1.01171875, np.nan, np.inf, 3.4e38, 1e-40, -0.0, 0.1], "float32")
+    for target in ("llvm", "llvm -fp-contract=off -math=scalar", "python"):
+        o = np.zeros((2, 8), ml_dtypes.bfloat16)
+        ts.build(f, target)(a, x, o)
+        got = o.astype("float32")
+        # Halves to the even neighbour, which truncation misses.
+        assert got[0].tolist() == [260, 256, 33024, -260, 1, 0, 16777216, -2147483648]
+        with np.errstate(over="ignore"):
+            np.testing.assert_array_equal(got[1], x.astype(ml_dtypes.bfloat16).astype("float32"))
+        assert got[1][:2].tolist() == [1.0, 1.015625] and np.signbit(got[1][6])
+
+
+PROMOTED = [
+    ("int32", "float32", "float32"),
+    ("int8", "int32", "int32"),
+    ("uint8", "int32", "int32"),
+    ("int32", "int64", "int64"),
+    ("float16", "float32", "float32"),
+    ("float32", "float64", "float64"),
+]
+
+
+@pytest.mark.parametrize("a_t, b_t, o_t", PROMOTED)
+@pytest.mark.parametrize("target", ["llvm", "python"])
+def test_dty_20_mixed_type_arithmetic_before_the_store(a_t, b_t, o_t, target):
+    @T.prim_func
+    def f(A: T.Buffer((4,), a_t), B: T.Buffer((4,), b_t), O: T.Buffer((3, 4), o_t)):
+        for i in range(4):
+            with T.block("O"):
+                vi = T.axis.spatial(4, i)
+                O[0, vi] = A[vi] + B[vi]
+                O[1, vi] = B[vi] - A[vi]
+                O[2, vi] = A[vi] * B[vi]
+
+    a, b = np.array([1, 2, 100, 3], a_t), np.array([5, 6, 7, 100], b_t)
+    o = np.zeros((3, 4), o_t)
+    ts.build(f, target)(a, b, o)
+    x, y = a.astype(o_t), b.astype(o_t)
+    np.testing.assert_array_equal(o, np.stack([x + y, y - x, x * y]))
