@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from .diff_view import diff
     from .linked_views import LinkedView, linked
     from .machine import Machine, measure_machine
+    from .margin import cost_of
     from .progress_bar import progress
     from .report import Comparison
     from .tree_view import tree, tree_svg
 
 __all__ = [
     "CacheLevel", "CacheReport", "Comparison", "LinkedView", "Machine", "Movie", "ansi", "bar_chart",
-    "cache_misses", "diff", "diff_ansi", "diff_html", "html", "in_notebook", "linked", "measure_machine",
-    "mimebundle", "movie", "progress", "roofline", "show", "svg", "tree", "tree_svg",
+    "cache_misses", "cost_of", "diff", "diff_ansi", "diff_html", "html", "in_notebook", "linked",
+    "measure_machine", "mimebundle", "movie", "progress", "roofline", "show", "svg", "tree", "tree_svg",
 ]  # fmt: skip
 
 # What is loaded on first use: showing a script needs none of it.
@@ -32,6 +33,7 @@ _LATER = {
     **dict.fromkeys(["Machine", "measure_machine"], "machine"),
     **dict.fromkeys(["tree", "tree_svg"], "tree_view"),
     "Comparison": "report",
+    "cost_of": "margin",
     "diff": "diff_view",
     "progress": "progress_bar",
 }

@@ -223,4 +223,4 @@ def _aligned(text: str) -> str:
     return "\n".join(out)
 
 
-__all__ = ["cost_text", "function_note", "loop_state", "notes_for", "part_note", "speed_note"]
+__all__ = ["cost_of", "cost_text", "function_note", "loop_state", "notes_for", "part_note", "speed_note"]

@@ -86,6 +86,11 @@ def what_changed(before: PrimFunc, after: PrimFunc) -> list[str]:
         out.append(f"order {', '.join([f'`{v.name}`' for v in _moved(kept_old, kept_new)])}")
     buffers = [b for b in new.buffers if b not in old.buffers]
     names = {b.name: b for b in old.buffers if b not in new.buffers}
+    if len(buffers) == len(names) == 1 and buffers[0].name not in names:
+        (was_named,) = names
+        scope = f" in {buffers[0].scope}" if buffers[0].scope != names[was_named].scope else ""
+        out.append(f"buffer `{was_named}` → `{buffers[0].name}`{scope}")
+        buffers, names = [], {}
     for b in buffers:
         twin = names.pop(b.name, None)
         scope = f" in {b.scope}" if b.scope != "global" else ""
