@@ -274,7 +274,10 @@ def _attribute(p: Parser, node: ast.Attribute) -> Any:
         return getattr(value, name)
     except AttributeError as e:
         hint = did_you_mean(name, [n for n in dir(value) if not n.startswith("_")])
-        raise p.error(node, str(e), "unknown-attribute", hint=hint) from None
+        # Of what is ours the user knows the spelling, not the class: `T.axis`.
+        ours = str(getattr(value, "__module__", "")).startswith("tirscript.")
+        message = f"`{ast.unparse(node.value)}` has no `{name}`" if ours else str(e)
+        raise p.error(node, message, "unknown-attribute", hint=hint) from None
     except Exception as e:
         raise p.error(node, f"{type(e).__name__}: {e}", "python-value") from None
 
