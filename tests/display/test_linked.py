@@ -304,6 +304,19 @@ def test_refusals(make: Callable[[], LinkedView], code: str) -> None:
     assert error.value.code not in ("", "internal")
 
 
+def test_code_that_llvm_refuses_is_an_error() -> None:
+    """LLVM itself ends the process where a module with debug information is not valid."""
+    f = function("""
+@T.prim_func
+def wrong(A: T.Buffer((1,), "float32")):
+    T.evaluate(T.call_llvm_intrin("void", "llvm.donothing", T.uint32(0)))
+""")
+    for panes in (("asm",), ("script", "llvm-optimized")):
+        with pytest.raises(ts.CodegenError) as error:
+            linked(f, panes=panes)
+        assert error.value.code == "llvm-parse"
+
+
 # ---- the document
 
 

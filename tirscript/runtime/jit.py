@@ -7,6 +7,7 @@ so that many threads may build.  The code of a module is unloaded when its ``Cod
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 import threading
 from dataclasses import dataclass
@@ -89,10 +90,7 @@ def _tools(machine: Machine) -> tuple[Any, Any]:
 def _optimized(text: str, machine: Machine) -> tuple[Any, Any]:
     llvm = _llvm()
     tm, options = _tools(machine)
-    try:
-        module = llvm.parse_assembly(text)
-    except RuntimeError as e:
-        raise CodegenError(f"LLVM refuses the generated module: {e}", code="llvm-parse") from None
+    module = _parsed(text)
     if machine.passes:
         # A builder keeps what its passes found, by address: one for each module, or another module's facts
         # are taken for those of this one.
@@ -102,6 +100,22 @@ def _optimized(text: str, machine: Machine) -> tuple[Any, Any]:
             # LLVM 22's vectorizer of straight code may put an instruction before what it uses.
             return _optimized_without_slp(text, machine), tm
     return module, tm
+
+
+_DEBUG_VERSION = '!"Debug Info Version"'
+_DEBUG_INFO = re.compile(r",? !dbg !\d+|^!llvm\.dbg\.cu = .*$", re.M)
+
+
+def _parsed(text: str) -> Any:
+    llvm = _llvm()
+    try:
+        if _DEBUG_VERSION in text:
+            # LLVM ends the process where a module with debug information is not valid: look at it without.
+            bare = _DEBUG_INFO.sub("", text.replace(_DEBUG_VERSION, '!"Debug Info Left Out"'))
+            llvm.parse_assembly(bare).verify()
+        return llvm.parse_assembly(text)
+    except RuntimeError as e:
+        raise CodegenError(f"LLVM refuses the generated module: {e}", code="llvm-parse") from None
 
 
 def _is_valid(module: Any) -> bool:
