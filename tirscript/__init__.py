@@ -45,6 +45,8 @@ _ALIASES = {
     "TVMError": "tirscript.diagnostics:TirscriptError",
     "DiagnosticError": "tirscript.diagnostics:ParseError",
     "instrument": "tirscript:transform",
+    "sym": "tirscript:arith",
+    "device_from_target": "tirscript.runtime.devices:device",
     "DataType": "tirscript.ir.types:DataType",
     "convert": "tirscript.tir.helpers:convert",
 }
@@ -62,6 +64,7 @@ _SECOND_MODULES = {
     "tirscript.ir.transform": "tirscript.transform",
     "tirscript.ir.instrument": "tirscript.transform",
     "tirscript.instrument": "tirscript.transform",
+    "tirscript.sym": "tirscript.arith",
     "tirscript.script.ir_builder.tirx": "tirscript.script.ir_builder.tir",
 }
 
@@ -108,7 +111,7 @@ class _Finder:
         if fullname in _SECOND_MODULES:
             return ModuleSpec(fullname, _SecondLoader())  # type: ignore[arg-type]
         package, _, name = fullname.partition(".")
-        if package != __name__ or name not in _NOT_YET_MODULES:
+        if package != __name__ or name.partition(".")[0] not in _NOT_YET_MODULES:
             return None
         return ModuleSpec(fullname, _NotYetLoader(), is_package=True)  # type: ignore[arg-type]
 

@@ -80,6 +80,7 @@ Object: _NotYet
 TVMError = TirscriptError
 auto_scheduler: _NotYetModule
 autotvm: _NotYetModule
+device_from_target = device
 dlight: _NotYetModule
 ext_dev: _NotYet
 hexagon: _NotYet
@@ -96,6 +97,7 @@ rocm: _NotYet
 rpc: _NotYetModule
 s_tir = tir
 support: _NotYetModule
+sym = arith
 tirx = tir
 vpi: _NotYet
 vulkan: _NotYet

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tirscript as tvm
-from tirscript import ir, tir
+from tirscript import ir, te, tir
 from tirscript.ir.nodeclass import NodeArgumentError, NodeClass
 from tirscript.script import from_source
 
@@ -273,6 +273,20 @@ def test_fields_have_the_names_of_tvm() -> None:
     assert int(r.identity_element[0]) == 0
     assert tir.decl_buffer((4,), "int8", "B", scope="shared", data_alignment=64).data_alignment == 64
     assert tir.stmt_list(tir.stmt_seq(S, 1))[0] is S and tir.stmt_list(S) == [S]
+
+
+def test_reductions_of_tensors() -> None:
+    k, a, b = te.reduce_axis((0, 8), name="k"), tir.Var("a", "float32"), tir.Var("b", "float32")
+    X = te.placeholder((4, 8), name="X")
+    adder = tir.CommReducer([a], [b], [a + b], [tir.FloatImm("float32", 0)])
+    made = te.compute((4,), lambda i: tir.Reduce(adder, [X[i, k]], [k], True, 0), name="Y")
+    assert isinstance(made.op.body[0], tir.Reduce)
+    tvm.ir.assert_structural_equal(
+        te.create_prim_func([X, made]),
+        te.create_prim_func([X, te.compute((4,), lambda i: te.sum(X[i, k], axis=k), name="Y")]),
+    )
+    with pytest.raises(tvm.TirscriptError, match="no reducer"):
+        tir.Reduce(a, [a], [k], True, 0)
 
 
 def test_methods_of_buffers() -> None:

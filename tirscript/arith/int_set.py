@@ -76,7 +76,7 @@ class IntervalSet(IntSet):
 def _side(value: Any, default: Var) -> Expr:
     if value is None:
         return default
-    return value if value in (POS_INF, NEG_INF) else ops.index(value)
+    return value if value is POS_INF or value is NEG_INF else ops.index(value)
 
 
 def interval_of(domain: Any) -> IntervalSet:

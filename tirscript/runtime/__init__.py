@@ -26,10 +26,11 @@ _OF_THE_IR = {
     "DataType": "tirscript.ir.types:DataType",
     "const": "tirscript.ir.ops:const",
     "convert": "tirscript.tir.helpers:convert",
+    "device_from_target": "tirscript.runtime.devices:device",
 }
 _NOT_YET = frozenset((
     "DataTypeCode", "Executable", "GraphModule", "Map", "Object", "ObjectConvertible", "ObjectGeneric",
-    "PackedFunc", "Report", "Scriptable", "ShapeTuple", "String", "disco", "ext_dev", "hexagon",
+    "PackedFunc", "Report", "Scriptable", "ShapeTuple", "String", "disco", "executable", "ext_dev", "hexagon",
     "load_json", "load_module", "load_param_dict", "load_param_dict_from_file", "load_static_library",
     "metal", "object_generic", "opencl", "params", "profiling", "rocm", "save_json", "save_param_dict",
     "save_param_dict_to_file", "script_printer", "system_lib", "vm", "vpi", "vulkan", "webgpu",

@@ -18,7 +18,8 @@ _CONSTRUCTED = (
     "BufferLoad", "BufferRealize", "BufferRegion", "BufferStore", "Call", "Cast", "CommReducer", "DeclBuffer",
     "Div", "EQ", "Evaluate", "FloatImm", "FloorDiv", "FloorMod", "For", "GE", "GT", "GlobalVar", "IfThenElse",
     "IndexMap", "IntImm", "IterVar", "LE", "LT", "Let", "LetStmt", "MatchBufferRegion", "Max", "Min", "Mod",
-    "Mul", "NE", "Not", "Or", "PrimFunc", "Ramp", "Range", "SBlock", "SBlockRealize", "Select", "SeqStmt",
+    "Mul", "NE", "Not", "Or", "PrimFunc", "Ramp", "Range", "Reduce", "SBlock", "SBlockRealize", "Select",
+    "SeqStmt",
     "Shuffle", "SizeVar", "StringImm", "Sub", "Var", "While",
 )  # fmt: skip
 _CONSTANTS = ("BufferType", "CallEffectKind", "ForKind", "stmt_list", "stmt_seq")
@@ -60,28 +61,33 @@ _FUNCTIONS = (
     "vectorcombine", "vectorhigh", "vectorlow", "vscale",
 )  # fmt: skip
 _REDUCERS = (
-    "Reduce", "all", "any", "comm_reducer", "div", "indexdiv", "indexmod", "logaddexp", "max", "min", "power",
+    "all", "any", "comm_reducer", "div", "indexdiv", "indexmod", "logaddexp", "max", "min", "power",
     "sum",
 )  # fmt: skip
 _OWN = ("build", "convert", "decl_buffer")
 # Names of TVM that are not here.
 _NOT_YET = frozenset((
-    "AllocBuffer", "Any", "BijectiveLayout", "Bind", "BlockDependenceInfo", "BlockScope", "Break",
-    "BufferAccessKind", "CallFFIKernelAttr", "ComposeLayout", "Continue", "DataProducer", "DependencyKind",
-    "DispatchContext", "ExecScope", "LambdaExpr", "Layout", "Prefetch", "ProducerLoad", "ProducerRealize",
-    "ProducerStore", "Return", "SBijectiveLayout", "SBlockDependenceInfo", "SBlockScope", "SLayout",
-    "ScopeIdDef", "ScopeIdDefStmt", "TensorMapEncodeTiledAttr", "TensorMapType", "TileLayout",
-    "TilePrimitiveCall", "backend",
-    "bijective_layout", "call_ffi_kernel", "call_kernel", "call_tir", "data_layout", "dlight", "exec_scope",
-    "get_default_tir_pipeline", "get_tir_pipeline", "get_vscale_expr", "handle_add_byte_offset", "ir_builder",
-    "lang", "layout", "meta_schedule", "pipeline", "print_buffer", "ptr_byte_offset", "ptx_ldg32",
-    "register_intrin_lowering", "register_tir_pipeline", "renew_defs", "sblock_dependence_info",
-    "sblock_scope", "sbijective_layout", "slayout", "tensormap_encode_tiled", "tile_primitive", "trace",
-    "usmp",
+    "AllocBuffer", "Any", "BijectiveLayout", "Bind", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor",
+    "BlockDependenceInfo", "BlockScope", "Break", "BufferAccessKind", "BufferRegionType",
+    "CallFFIKernelAttr", "CompareResult", "ComposeLayout", "ConstExpr", "Continue", "DataProducer",
+    "DependencyKind", "DispatchContext", "EqualOp", "ExecScope", "IntImmEnum", "LShift", "LambdaExpr",
+    "Layout", "LogicalExpr", "NotEqualOp", "Prefetch", "ProducerLoad", "ProducerRealize", "ProducerStore",
+    "RShift", "Return", "SBijectiveLayout", "SBlockDependenceInfo", "SBlockScope", "SLayout", "ScopeIdDef",
+    "ScopeIdDefStmt", "TensorMapEncodeTiledAttr", "TensorMapType", "TileLayout", "TilePrimitiveCall",
+    "adreno", "backend", "bijective_layout", "buffer_data", "buffer_data_pointer_type", "call_ffi_kernel",
+    "call_kernel", "call_tir", "compilation_pipeline", "cooperative_tensor_fill", "cooperative_tensor_load",
+    "cooperative_tensor_multiply_accumulate", "cooperative_tensor_store", "cuda", "data_layout",
+    "div_ambiguity_error", "dlight", "exec_scope", "filter", "get_default_tir_pipeline", "get_tir_pipeline",
+    "get_vscale_expr", "handle_add_byte_offset", "hexagon", "ir_builder", "is_buffer_var", "lang", "layout",
+    "masked_load", "masked_store", "meta_schedule", "metal", "opencl", "operator", "pipeline",
+    "print_buffer", "ptr_byte_offset", "ptx_ldg32", "register_intrin_lowering", "register_tir_pipeline",
+    "renew_defs", "rocm", "sbijective_layout", "sblock_dependence_info", "sblock_scope", "script",
+    "selector", "slayout", "tensormap_encode_tiled", "tile_primitive", "trace", "trn",
+    "tvm_global_barrier_kinit", "tvm_kernel_replace_point", "type", "usmp", "vulkan", "webgpu",
 ))  # fmt: skip
 # TVM's modules below this one that hold a selection of its names, and what they have beside that.
 _PARTS: dict[str, tuple[str, ...]] = {
-    "expr": (*_CONSTRUCTED, *_BASES, *_SECOND, "CallEffectKind", "Reduce", "convert", "const"),
+    "expr": (*_CONSTRUCTED, *_BASES, *_SECOND, "CallEffectKind", "convert", "const"),
     "stmt": (*_CONSTRUCTED, *_BASES, "ForKind", "stmt_list", "stmt_seq"),
     "buffer": ("Buffer", "BufferType", "Expr", "PrimExpr", "decl_buffer"),
     "function": ("Buffer", "Expr", "IndexMap", "PrimFunc", "TensorIntrin", "Var"),

@@ -19,6 +19,7 @@ from tirscript.ir.nodeclass import NodeArgumentError, node_class, range_of
 from tirscript.ir.stmt import LOOP_KINDS, THREAD_TAGS
 from tirscript.ir.types import PointerType, PrimType
 from tirscript.script import operators as script_ops
+from tirscript.te.reduce import Reduce as RawReduce
 
 
 class ForKind(StrEnum):
@@ -243,6 +244,25 @@ def CommReducer(lhs: Any, rhs: Any, result: Any, identity_element: Any, span: An
     if len({len(sides[0]), len(sides[1]), len(results), len(neutral)}) != 1:
         raise NodeArgumentError("CommReducer: lhs, rhs, result and identity_element have different lengths")
     return ir.CommReducer(sides[0], sides[1], results, neutral, span)
+
+
+def Reduce(
+    combiner: Any, src: Any, rdom: Any, condition: Any, value_index: Any, init: Any = None, span: Any = None
+) -> RawReduce:
+    """``Reduce(combiner, src, rdom, condition, value_index, init=None)``, the body of a ``te.compute``."""
+    if not isinstance(combiner, ir.CommReducer):
+        raise n.wrong("Reduce", combiner, "reducer", "tir.CommReducer(lhs, rhs, result, identity_element)")
+    source = n.exprs("Reduce", src)
+    axes = _all("Reduce", rdom if isinstance(rdom, (list, tuple)) else (rdom,), ir.IterVar, "axis")
+    if len(source) != len(combiner.result) or not 0 <= int(value_index) < len(source):
+        raise NodeArgumentError(
+            f"Reduce: {len(source)} values, number {value_index}, for a reducer of {len(combiner.result)}"
+        )
+    test = None if condition is None else ops.condition(condition)
+    if isinstance(test, ir.IntImm) and test.value:
+        test = None
+    start = n.exprs("Reduce", init) if init else ()
+    return RawReduce(combiner, source, start, axes, test, int(value_index), source[int(value_index)].dtype)
 
 
 def IterVar(dom: Any, var: Any, iter_type: Any, thread_tag: str = "", span: Any = None) -> ir.IterVar:
@@ -580,6 +600,7 @@ CLASSES: dict[str, Any] = {
     "IterVar": node_class(ir.IterVar, IterVar, **{kind.name: kind for kind in IterKind}),
     "IndexMap": node_class(RawIndexMap, IndexMap),
     "Range": ir.Range,
+    "Reduce": node_class(RawReduce, Reduce),
 }
 # What newer TVM calls blocks.
 CLASSES["SBlock"], CLASSES["SBlockRealize"] = CLASSES["Block"], CLASSES["BlockRealize"]
