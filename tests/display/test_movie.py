@@ -719,6 +719,13 @@ def f(A: T.Buffer((16,), "int32"), B: T.Buffer((4, 4), "int32"), F: T.Buffer((4,
     assert "looks_at" in movie(f).caption
 
 
+def test_realized_buffers_are_followed() -> None:
+    f = CORPUS["buffer_realize"].program()
+    realized = [n for n in ts.ir.walk(f.body) if isinstance(n, ts.ir.BufferRealize)]
+    report = cache_misses(f, "small")
+    assert realized and {n.buffer.name for n in realized} <= {b.name for b in report.buffers}
+
+
 def test_calls_of_functions_of_the_module_are_refused() -> None:
     mod = ts.parse("""
 @I.ir_module

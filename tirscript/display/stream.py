@@ -43,6 +43,7 @@ from tirscript.ir.stmt import (
     AllocateConst,
     AssertStmt,
     AttrStmt,
+    BufferRealize,
     BufferStore,
     DeclBuffer,
     Evaluate,
@@ -439,6 +440,9 @@ def _buffers(func: PrimFunc) -> dict[Var, Buffer]:
     for n in walk(func.body):
         if type(n) is DeclBuffer:
             found.setdefault(n.buffer.data, n.buffer)
+        elif type(n) is BufferRealize:
+            shape = tuple([r.extent for r in n.bounds])
+            found.setdefault(n.buffer.data, n.buffer.replace(shape=shape))
         elif type(n) is AllocateConst:
             found.setdefault(n.buffer_var, Buffer(n.buffer_var.name, n.extents, n.dtype, n.buffer_var))
     return found
