@@ -133,7 +133,7 @@ def test_the_tree() -> None:
     text = str(sch.tree())
     assert "for i: " in text and ", threadIdx.x" in text and 'block "B"' in text and "note = 1" in text
     assert "where j_0 * 4 + j_1 < " in text or "j_0" in text
-    html = sch.tree()._repr_html_()
+    html = sch.tree().html()
     assert html.count("<details") >= 4 and "threadIdx.x" in html and "<style" not in html
     assert repr(sch.tree()) == text
 
