@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -467,3 +468,30 @@ def test_a_copy_in_a_block_copies_what_the_block_reads() -> None:
     a = rng(4, 6, dtype="int32")
     c = run(sch.mod, a, np.zeros((4, 6), "int32"))
     np.testing.assert_array_equal(c, np.where(np.arange(6) < 2, 0, a + 7))
+
+
+@pytest.mark.filterwarnings("ignore::tirscript.diagnostics.AxisWarning")
+@pytest.mark.parametrize("outer", ["cache_read", "cache_write", "cache_inplace"])
+@pytest.mark.parametrize("inner", ["cache_read", "cache_write", "cache_inplace"])
+def test_copies_around_copies(inner: str, outer: str) -> None:
+    """A copy inside may use more than the blocks around it say; a copy further out holds that too."""
+
+    @T.prim_func
+    def f(X: T.Buffer((4, 8), "int32"), Y: T.Buffer((4, 8), "int32")):
+        for i, j in T.grid(3, 8):
+            with T.block("Y"):
+                vi = T.axis.spatial((1, 4), i + 1)
+                vj = T.axis.spatial(8, j)
+                Y[vi, vj] = Y[vi - 1, vj] + X[vi, vj]
+
+    x, y = rng(4, 8, dtype="int32"), np.full((4, 8), 5, "int32")
+    want = y + np.concatenate([np.zeros((1, 8), "int32"), np.cumsum(x[1:], 0)])
+    for last in ("cache_read", "cache_write", "cache_inplace"):
+        sch = Schedule(f)
+        sch.loop_partition(sch.get_loops("Y")[0], [2, None])
+        for step, block in ((inner, "Y_i1"), (outer, "Y_i1_partition"), (last, "Y_i_common")):
+            number = 0 if step == "cache_write" else "Y"
+            with contextlib.suppress(ts.ScheduleError):  # a copy that would be stale is refused
+                getattr(sch, step)(block, number, "local")
+        assert len(sch.history) >= 2
+        np.testing.assert_array_equal(run(sch.mod, x, y), want)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tirscript.analysis.access import infer_regions
+from tirscript.analysis.access import infer_regions, uses_declared
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import LE, TRUE, Add, Expr, IntImm, Range, Var, const_int
-from tirscript.ir.stmt import Block, BlockRealize, For, IfThenElse, SeqStmt, Stmt, seq
+from tirscript.ir.node import memo_of, walk
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, SeqStmt, Stmt, seq
 from tirscript.ir.visitor import free_vars
 
 from .prove import holds, same
@@ -19,13 +20,40 @@ Box = list[tuple[Expr, Expr]]
 
 def read_box(level: StmtSRef, readers: list[StmtSRef], buffer: Buffer) -> Box:
     """The hull of what the readers read below the level; whole dimensions where it may leave the buffer."""
-    whole_domains = type(level.node) is BlockRealize and all(_free_inside(level, r) for r in readers)
-    box = _domain_box(readers, buffer) if whole_domains else None
-    if box is None and len(readers) == 1:
+    box = None
+    innermost = all(_innermost(r.node.block) for r in readers)
+    if innermost and type(level.node) is BlockRealize and all(_free_inside(level, r) for r in readers):
+        box = _domain_box(readers, buffer)
+    if box is None and innermost and len(readers) == 1:
         box = _loop_box(level, readers[0], buffer)
     if box is not None:
         return box
     return _box(level, readers, buffer, reads=True)
+
+
+def _innermost(block: Block) -> bool:
+    """Whether a block holds no other, so that its regions say no less than what it does; memoised on it."""
+    memo = memo_of(block)
+    found: bool | None = memo.get("innermost")
+    if found is None:
+        found = type(block.body) is BufferStore or all(type(n) is not BlockRealize for n in walk(block.body))
+        memo["innermost"] = found
+    return found
+
+
+def truly(s: Any) -> Any:
+    """A statement with the regions of what its blocks do, not of what those around others say: copies inside
+    may use more."""
+    t = type(s)
+    if t is BlockRealize:
+        b = s.block
+        if _innermost(b) or uses_declared(b):
+            return s
+        body = truly(b.body)
+        init = None if b.init is None else truly(b.init)
+        reads, writes = infer_regions(b.iter_vars, body, init, b.alloc_buffers, b.match_buffers)
+        return s.replace(block=b.replace(body=body, init=init, reads=reads, writes=writes))
+    return s.map_children(lambda c: truly(c) if isinstance(c, Stmt) else c)
 
 
 def _free_inside(level: StmtSRef, place: StmtSRef) -> bool:
@@ -82,6 +110,8 @@ def _loop_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> Box | None:
 def cell_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> Box | None:
     """The quick answer to ``touched_box`` for one block that reads and writes the cell at its axes."""
     b: Block = place.node.block
+    if not _innermost(b):
+        return None
     reads = [r for r in b.reads if r.buffer is buffer]
     writes = [r for r in b.writes if r.buffer is buffer]
     if len(reads) != 1 or len(writes) != 1:
@@ -150,7 +180,7 @@ def _domain_box(readers: list[StmtSRef], buffer: Buffer) -> Box | None:
 
 def touched_box(level: StmtSRef, nests: Sequence[Any], buffer: Buffer) -> Box:
     """The hull of what the statements read and write."""
-    reads, writes = infer_regions((), seq(*nests), None, (), (), (buffer,))
+    reads, writes = infer_regions((), seq(*[truly(s) for s in nests]), None, (), (), (buffer,))
     regions = [r for r in (*reads, *writes) if r.buffer is buffer]
     if not regions:
         return whole(buffer)
@@ -167,7 +197,7 @@ def touched_box(level: StmtSRef, nests: Sequence[Any], buffer: Buffer) -> Box:
 def _box(level: StmtSRef, places: list[StmtSRef], buffer: Buffer, *, reads: bool) -> Box:
     nests: list[Stmt] = []
     for r in places:
-        nest: Stmt = r.node
+        nest: Stmt = truly(r.node)
         p = r.parent
         while p is not None and p is not level:
             s: Any = p.node
