@@ -38,6 +38,7 @@ from tirscript.lowering.configured import (
     without_constant_loops,
 )
 from tirscript.lowering.context import OTHER_PASSES, PASS_NAMES, PassContext
+from tirscript.lowering.order import check_order
 from tirscript.lowering.passes import ModulePass, Pass, PassInfo, PrimFuncPass, prim_func_pass
 from tirscript.notyet import absent
 
@@ -45,7 +46,11 @@ function_pass = prim_func_pass
 
 
 def _over(name: str, transform: Callable[[PrimFunc], PrimFunc]) -> Pass:
-    return PrimFuncPass(lambda func, mod, cx: transform(func), PassInfo(0, f"tir.{name}"))
+    def ordered(func: PrimFunc, mod: IRModule, cx: PassContext) -> PrimFunc:
+        check_order(name, func)
+        return transform(func)
+
+    return PrimFuncPass(ordered, PassInfo(0, f"tir.{name}"))
 
 
 def _ours(name: str) -> Callable[..., Pass]:
@@ -79,6 +84,8 @@ def VectorizeLoop(enable_vectorize: bool = True) -> Pass:
         from tirscript.lowering.vectorize_loop import vectorize_loop
 
         plain = not enable_vectorize or cx.option("tir.disable_vectorize")
+        if not plain:
+            check_order("VectorizeLoop", func)
         return serialize_vectors(func) if plain else vectorize_loop(func)
 
     return PrimFuncPass(transform, PassInfo(0, "tir.VectorizeLoop"))
