@@ -11,7 +11,6 @@ from tirscript.arith.index_map import substituted
 from tirscript.ir.buffer import Buffer, BufferRegion, full_region, point
 from tirscript.ir.expr import BufferLoad, Expr, FloatImm, IntImm, Range, Var, const_int
 from tirscript.ir.index_map import IndexMap
-from tirscript.ir.node import walk
 from tirscript.ir.stmt import (
     Allocate,
     AllocateConst,
@@ -216,15 +215,23 @@ def simplify_accesses(root: Any, cx: Analyzer) -> Any:
 
 def bare_accesses(b: Block) -> bool:
     """Whether all indices and regions of a block are variables and constants."""
-    for n in walk(b):
-        if type(n) is BufferLoad or type(n) is BufferStore:
-            exprs: Any = n.indices
-        elif type(n) is BufferRegion:
-            exprs = [e for r in n.region for e in (r.min, r.extent)]
-        else:
+    stack: list[Any] = [b]
+    while stack:
+        n = stack.pop()
+        t = type(n)
+        if t is Var or t is IntImm:
             continue
-        if not all(type(e) is Var or type(e) is IntImm for e in exprs):
-            return False
+        if t is BufferRegion:
+            for r in n.region:
+                for e in (r.min, r.extent):
+                    if type(e) is not Var and type(e) is not IntImm:
+                        return False
+            continue
+        if t is BufferLoad or t is BufferStore:
+            for e in n.indices:
+                if type(e) is not Var and type(e) is not IntImm:
+                    return False
+        stack += n.children()
     return True
 
 
