@@ -259,3 +259,38 @@ def test_unknown_names_are_answered_with_the_nearest() -> None:
     ):  # fmt: skip
         with pytest.raises(AttributeError, match=f"did you mean `{right}`"):
             getattr(module, wrong)
+
+
+def test_methods_of_objects() -> None:
+    """What TVM's objects offer beside the names of modules."""
+    f = function("A[0] = 1.0")
+    lib = tvm.build(f)
+    assert lib.type_key == "llvm" and lib.is_runnable and lib.implements_function("f")
+    assert not lib.implements_function("g")
+    assert hasattr(lib, "f") and not hasattr(lib, "g")
+    with pytest.raises(tvm.NotYetError, match=r"Module\.export_library"):
+        lib.export_library("f.so")
+    with pytest.raises(AttributeError, match="did you mean `get_source`"):
+        lib.get_sorce()
+    mod = IRModule({"f": f}, {"k": 1})
+    assert mod.get_attr("k") == 1 and mod.get_attr("l") is None
+    assert mod.with_attrs({"l": 2}).without_attr("k").attrs == {"l": 2} and mod.attrs == {"k": 1}
+    copy = mod.clone()
+    copy.update(IRModule({"g": f}))
+    copy.remove("f")
+    assert copy.names() == ["g"] and mod.names() == ["f"] and mod.global_infos == {}
+    assert f.with_attrs({"a": 1, "b": 2}).attrs["b"] == 2 and f.same_as(f)
+    dev = tvm.cpu(0)
+    assert dev.max_threads_per_block is None and not hasattr(dev, "nothing")
+    array = tvm.nd.empty((2,))
+    assert array.ctx == dev and array.same_as(array)
+    target = tvm.target.Target("cuda -arch=sm_80")
+    assert target.keys == ["cuda", "gpu"] and target.get_target_device_type() == 2 and target.libs == []
+    assert tvm.target.Target.from_device(dev).kind == "llvm" and str(tvm.target.cuda(arch="sm_86")).endswith(
+        "sm_86"
+    )
+    assert tvm.target.list_tags() and "llvm" in tvm.target.list_kinds()
+    made, host = tvm.target.Target.canon_target_and_host("cuda", "llvm")
+    assert made is not None and str(made.host) == str(host) == "llvm"
+    assert tvm.runtime.enabled("llvm") and tvm.runtime.DataType("int8x4").lanes == 4
+    assert [int(x) for x in tvm.runtime.convert([1, 2])] == [1, 2] and tvm.DataType("float32") == "float32"

@@ -16,6 +16,8 @@ _INSTEAD = {
     "dlight": "there are no default GPU schedules; transform a Schedule by hand",
     "rpc": "remote execution is not supported",
     "relay": "graphs of operators are not supported; write each operator as a T.prim_func and schedule it",
+    "export_library": "a built module lives in its process: keep the program's script and build it again",
+    "save": "a built module lives in its process: keep the program's script and build it again",
     "load_module": "a built module lives in its process: build the program again",
     "system_lib": "a built module lives in its process: build the program again",
     "create_schedule": "make a function of the tensors, te.create_prim_func([A, B]), and use tir.Schedule",

@@ -316,6 +316,21 @@ class Target:
         """The processor's name, ``unknown`` where it is not said."""
         return self.mcpu or "unknown"
 
+    @property
+    def mtriple(self) -> str:
+        """LLVM's name of the machine; an empty string for the host's."""
+        return str(self.get("mtriple", ""))
+
+    @property
+    def max_shared_memory_per_block(self) -> int:
+        """The most bytes of shared memory of a block."""
+        return int(self.get("max_shared_memory_per_block", 0))
+
+    @property
+    def target_device_type(self) -> int:
+        """``get_target_device_type()``"""
+        return self.get_target_device_type()
+
     def get_target_device_type(self) -> int:
         """DLPack's number of its devices."""
         return {"cpu": 1, "cuda": 2, "opencl": 4, "metal": 8}[self.device_kind]

@@ -126,6 +126,12 @@ class ClassicNames(Facts):
         """
         return self.constraint(constraint)
 
+    def set_maximum_rewrite_steps(self, maximum: int) -> None:
+        """Accepted for TVM's sake: simplification has an end of its own.
+
+        Source: TVM's ``Analyzer.set_maximum_rewrite_steps``.
+        """
+
     def can_prove_greater_equal(self, expr: Expr, lower_bound: int) -> bool:
         """Whether the integer is never less than the constant.
 

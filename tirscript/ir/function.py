@@ -48,6 +48,14 @@ class PrimFunc(Node):
         new = dict(key) if isinstance(key, Mapping) else {key: value}
         return self.replace(attrs={**self.attrs, **new})
 
+    def with_attrs(self, attr_map: Mapping[str, Any]) -> PrimFunc:
+        """The function with all of these attributes set."""
+        return self.with_attr(attr_map)
+
+    def same_as(self, other: object) -> bool:
+        """Whether it is this very object."""
+        return self is other
+
     def without_attr(self, key: str) -> PrimFunc:
         """The function without the attribute ``key``."""
         return self.replace(attrs={k: v for k, v in self.attrs.items() if k != key})

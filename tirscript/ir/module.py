@@ -95,6 +95,39 @@ class IRModule(Printable):
         new._table = dict(self._table)
         return new
 
+    clone = copy
+
+    def get_attr(self, attr_key: str) -> Any:
+        """The attribute, None where there is none."""
+        return self.attrs.get(attr_key)
+
+    def with_attrs(self, attr_map: Mapping[str, Any]) -> IRModule:
+        """A module with all of these attributes set."""
+        new = self.copy()
+        new.attrs.update(attr_map)
+        return new
+
+    def without_attr(self, attr_key: str) -> IRModule:
+        """A module without the attribute."""
+        new = self.copy()
+        new.attrs.pop(attr_key, None)
+        return new
+
+    @property
+    def global_infos(self) -> dict[str, Any]:
+        """The global infos, by kind."""
+        return dict(self.attrs.get("global_infos", {}))
+
+    def update(self, other: IRModule | Mapping[Any, PrimFunc]) -> None:
+        """Put the functions of another module into this one; of two with one name the other's stays."""
+        table = other.functions if isinstance(other, IRModule) else other
+        for var, function in table.items():
+            self.update_func(var, function)
+
+    def remove(self, var: GlobalVar | str) -> None:
+        """Take a function out of the table."""
+        del self[var]
+
     def with_attr(self, key: str, value: Any) -> IRModule:
         new = self.copy()
         new.attrs[key] = value

@@ -8,7 +8,6 @@ call is over.
 from __future__ import annotations
 
 import ctypes
-import itertools
 import struct
 import threading
 from collections.abc import Iterator, Sequence
@@ -30,12 +29,14 @@ _lock = threading.Lock()
 # An exception of Python, or the number of a site and its values.
 Failure = BaseException | tuple[int, list[int]]
 _failures: dict[int, Failure] = {}
-_numbers: Iterator[int] = itertools.cycle(range(FIRST, LAST, -1))
+_next = FIRST
 
 
 def _keep(what: Failure) -> int:
+    global _next
     with _lock:
-        status = next(_numbers)
+        status = _next
+        _next = status - 1 if status > LAST else FIRST
         _failures[status] = what
         while len(_failures) > _KEPT:
             del _failures[next(iter(_failures))]

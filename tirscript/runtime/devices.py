@@ -11,6 +11,13 @@ _CODES = {"cpu": 1, "cuda": 2}
 _KINDS = {"cpu": "cpu", "llvm": "cpu", "python": "cpu", "cuda": "cuda", "gpu": "cuda", "nvidia": "cuda"}
 
 
+_NUMBERS = frozenset((
+    "api_version", "available_global_memory", "compute_version", "device_name", "driver_version",
+    "l2_cache_size_bytes", "max_clock_rate", "max_shared_memory_per_block", "max_thread_dimensions",
+    "max_threads_per_block", "multi_processor_count", "total_global_memory", "warp_size",
+))  # fmt: skip
+
+
 class Device:
     """One device.
 
@@ -40,6 +47,12 @@ class Device:
 
     def sync(self) -> None:
         """Wait until the device has done all that it was given."""
+
+    def __getattr__(self, name: str) -> None:
+        """TVM's numbers of a device: None, as TVM has it for what is not known."""
+        if name in _NUMBERS:
+            return
+        raise AttributeError(f"a device has no attribute {name!r}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and (self.kind, self.index) == (other.kind, other.index)

@@ -20,6 +20,13 @@ class UnknownFunctionError(CallError, KeyError):
     default_code = "unknown-function"
 
 
+# TVM's methods of modules that are files or parts of files.
+_NOT_YET = frozenset((
+    "as_text", "clear_imports", "export_library", "format", "get_property_mask", "import_module",
+    "is_dso_exportable", "profile", "save", "to_bytes",
+))  # fmt: skip
+
+
 class Module:
     """Compiled functions: ``mod["f"]``, ``mod.f``, and ``mod(...)`` for the only or the ``main`` one.
 
@@ -86,10 +93,31 @@ class Module:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        found = self.__dict__.get("_functions", {}).get(name)
+        functions = self.__dict__.get("_functions", {})
+        found = functions.get(name)
         if found is None:
-            raise AttributeError(f"the module has no function and no attribute {name!r}")
+            if name in _NOT_YET:
+                from tirscript.notyet import NotYet
+
+                return NotYet(f"Module.{name}")
+            hint = did_you_mean(name, [*functions, *[n for n in dir(type(self)) if not n.startswith("_")]])
+            more = f"; {hint}" if hint else ""
+            raise AttributeError(f"the module has no function and no attribute {name!r}{more}")
         return found
+
+    @property
+    def type_key(self) -> str:
+        """The kind of the target, as TVM calls the kind of a module."""
+        return str(self.target).split()[0]
+
+    @property
+    def is_runnable(self) -> bool:
+        """Whether its functions can be called."""
+        return True
+
+    def implements_function(self, func_name: str, query_imports: bool = False) -> bool:
+        """Whether it has a function of that name."""
+        return func_name in self._functions
 
     def __contains__(self, name: str) -> bool:
         return name in self._functions

@@ -83,6 +83,15 @@ class NDArray:
     def ndim(self) -> int:
         return self._array.ndim
 
+    @property
+    def ctx(self) -> Device:
+        """The device, in TVM's older word."""
+        return self.device
+
+    def same_as(self, other: object) -> bool:
+        """Whether it is this very object."""
+        return self is other
+
     def numpy(self) -> np.ndarray[Any, Any]:
         """A copy as a NumPy array."""
         return self._array.copy()
