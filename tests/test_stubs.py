@@ -90,7 +90,7 @@ sch = Schedule(ts.IRModule())
 module = build(sch.mod, "llvm")
 error: type[ts.TirscriptError] = ts.ScheduleError
 tvm_error: type[ts.TirscriptError] = ts.TVMError
-loop: type[ts.tirx.For] = ts.ir.For
+loop: type[ts.ir.For] = ts.tirx.For
 """
     )
     done = subprocess.run(

@@ -1,7 +1,8 @@
 """Stub files for editors and type checkers, written from signatures and docstrings at run time.
 
-``python -m tirscript.testing.stubs`` writes those of the package root, of ``T`` and of ``I``; with
-``--check`` it only says whether they are what it would write.
+``python -m tirscript.testing.stubs`` writes those of the package root, of ``T`` and of ``I``, and of the
+modules whose names are loaded on first use, which editors cannot follow; with ``--check`` it only says
+whether they are what it would write.
 """
 
 from __future__ import annotations
@@ -83,6 +84,14 @@ class _Writer:
             f"    def __class_getitem__(cls, item: {self._any()}) -> {self._any()}: ...",
         ]
 
+    def _node_class(self, name: str, value: Any) -> None:
+        """A node class that is called with TVM's arguments: a subclass, as far as types are concerned."""
+        node = value._node
+        parameters, _ = self._signature(value._build, skip_self=False)
+        base = self._import(node.__module__, node.__name__)
+        self.body += [f"class {name}({base}):", *self._doc(value, ellipsis=False)]
+        self.body.append(f"    def __init__(self{', ' if parameters else ''}{parameters}) -> None: ...")
+
     def _doc(self, value: Any, indent: str = "    ", *, ellipsis: bool = True) -> list[str]:
         doc = inspect.getdoc(value)
         return [
@@ -135,6 +144,8 @@ class _Writer:
     def _type(self, cls: type) -> str:
         if cls is type(None):
             return "None"
+        if cls is types.ModuleType:
+            return self._import("types", "ModuleType")
         if cls.__module__ == "builtins" and hasattr(builtins, cls.__name__):
             if cls.__name__ not in self.names:
                 return cls.__name__
@@ -234,13 +245,76 @@ def _root() -> str:
     return "\n".join([_HEADER + (_docstring(doc, "") if doc else ""), *lines, "", *rest, ""])
 
 
+# Modules that give names of other rooms on first use: their stubs say from where.
+_FACADES = ("tirscript.nd", "tirscript.te", "tirscript.tir", "tirscript.tir.schedule")
+# Second names of the same module.
+_SECOND = {"tirscript.s_tir": "tirscript.tir", "tirscript.tirx": "tirscript.tir"}
+
+
+def _facade(module: types.ModuleType) -> str:
+    """The stub of a module that gives names of other rooms: imports of them."""
+    from tirscript.notyet import NotYet, NotYetModule
+
+    lines: set[str] = set()
+    rest = []
+    own = _Writer(module)
+    for name in sorted(set(getattr(module, "__all__", dir(module)))):
+        value = getattr(module, name)
+        if isinstance(value, (NotYet, NotYetModule)):
+            kind = type(value).__name__
+            lines.add(f"from tirscript.notyet import {kind} as _{kind}")
+            rest.append(f"{name}: _{kind}")
+        elif isinstance(value, types.ModuleType):
+            package, _, last = value.__name__.rpartition(".")
+            if getattr(value, "__file__", None):
+                lines.add(f"from {package} import {last} as {name}")
+            else:  # made at run time
+                rest.append(f"{name}: {own._type(types.ModuleType)}")
+        elif type(value).__name__ == "NodeClass":
+            own._node_class(name, value)
+        elif (home := _home(value)) is not None and home[0] != module.__name__:
+            lines.add(f"from {home[0]} import {home[1]} as {name}")
+        elif home is not None or inspect.isroutine(value):
+            own._name(name, value)
+        else:
+            rest.append(f"{name}: {own._type(type(value))}")
+    doc = inspect.getdoc(module)
+    head = _HEADER + (_docstring(doc, "") if doc else "")
+    return "\n".join([head, *sorted(lines | own.imports), "", *rest, *own.body, ""])
+
+
+def _home(value: Any) -> tuple[str, str] | None:
+    """The module and the name under which a class or function is found again."""
+    from tirscript.script import tir as T
+
+    where, name = getattr(value, "__module__", None), getattr(value, "__name__", None)
+    if not isinstance(name, str):
+        # An object that stands in `T`: a dtype, a buffer.
+        name = next((n for n in public_names(T) if getattr(T, n) is value), None)
+        return None if name is None else (T.__name__, name)
+    if getattr(T, name, None) is value:
+        return T.__name__, name
+    if not isinstance(where, str) or getattr(importlib.import_module(where), name, None) is not value:
+        return None
+    return where, name
+
+
 def generate() -> dict[Path, str]:
     """Path and text of every stub."""
     made = {PACKAGE / "__init__.pyi": _root()}
     for name in ("tirscript.script.tir", "tirscript.script.ir"):
-        module = importlib.import_module(name)
-        made[PACKAGE.joinpath(*name.split(".")[1:]).with_suffix(".pyi")] = _Writer(module).text()
+        made[_path(name)] = _Writer(importlib.import_module(name)).text()
+    for name in _FACADES:
+        made[_path(name)] = _facade(importlib.import_module(name))
+    for name, of in _SECOND.items():
+        made[_path(name)] = f"{_HEADER}from {of} import *\n"
     return made
+
+
+def _path(name: str) -> Path:
+    """Where the stub of a module stands: beside its file."""
+    folder = PACKAGE.joinpath(*name.split(".")[1:])
+    return folder / "__init__.pyi" if folder.is_dir() else folder.with_suffix(".pyi")
 
 
 def stale() -> list[Path]:
