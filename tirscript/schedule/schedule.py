@@ -37,6 +37,10 @@ from .verifying import Verifier
 
 _MASKS = {"none": 0, "all": 3}
 _MODULUS = 0x7FFFFFFF
+_RUN_TWICE = (
+    'a cell that is to run twice does its steps under `with sch.step("name"):`; '
+    "sch.undo() takes back the last step"
+)
 
 
 class NoSuchStep(BadValue):
@@ -449,6 +453,9 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
                     made = [f"`{o.token.name}`" for o in step.instruction.handles()]
                     by = f" replaced it by {', '.join(made)}" if made else " removed it"
                     error.fields["why"] = f": step {step.number}, {step.text},{by}"
+                    if error.call.partition("(")[0] == step.text.partition("(")[0]:
+                        # Most likely the cell that did it runs a second time.
+                        error._hint = error._hint or _RUN_TWICE
                     return
                 if has and not had and n >= self._done:
                     error.fields["why"] = f": step {step.number}, {step.text}, which made it, was undone"
