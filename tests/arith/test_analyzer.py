@@ -304,3 +304,22 @@ def test_the_names_that_tvm_uses() -> None:
     assert cx.const_int_bound(n) == (0, 9)
     cx.update(m, ConstIntBound(0, ConstIntBound.POS_INF))
     assert cx.can_prove(m >= 0)
+
+
+def test_a_long_chain_of_choices_takes_a_visit_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each branch is simplified once: twice would be 2**60 visits here."""
+    i = Var("i", "int32")
+    chain: Expr = const_int(60)
+    for n in range(59, -1, -1):
+        chain = E.Select(E.EQ(i, const_int(n)), const_int(n), chain)
+    visits = 0
+    visit = Analyzer._visit
+
+    def counted(self: Analyzer, e: Expr) -> object:
+        nonlocal visits
+        visits += 1
+        return visit(self, e)
+
+    monkeypatch.setattr(Analyzer, "_visit", counted)
+    Analyzer().simplify(chain)
+    assert visits < 5000

@@ -84,7 +84,8 @@ def test_submodules_are_attributes_without_importing_them() -> None:
     for path in ("script.tir.prim_func script.ir.ir_module tir.Schedule te.compute topi.nn.relu nd.array "
                  "runtime.tensor target.Target testing.assert_allclose contrib.utils.tempdir "
                  "contrib.clang.create_llvm ir.module.IRModule tir.schedule.BlockRV "
-                 "ir.assert_structural_equal arith.Analyzer s_tir.Schedule tirx.PrimFunc script.tirx.prim_func").split():
+                 "ir.assert_structural_equal arith.Analyzer s_tir.Schedule tirx.PrimFunc "
+                 "script.tirx.prim_func").split():
         at = tvm
         for part in path.split("."):
             at = getattr(at, part)

@@ -348,9 +348,10 @@ class Analyzer(ClassicNames):
         if kind.is_int and kind.lanes == 1 and is_exact(e):
             parts = (e.condition, e.true_value, e.false_value) if is_select else e.args
             test, yes, no = select.branches(self, *parts)
+            # The branches are simplified: to do it again would double the work at each level of a chain.
             if type(test) is IntImm:
-                return self.linear(yes if test.value else no)
-            a, b = self.linear(yes), self.linear(no)
+                return to_linear(yes if test.value else no)
+            a, b = to_linear(yes), to_linear(no)
             assert a is not None and b is not None
             if a.key() == b.key():
                 return a

@@ -150,7 +150,8 @@ def _slice_bounds(n: Expr, begin: Any, end: Any, step: int) -> tuple[Expr, Expr]
         if known(high) is not None and (known(high) or 0) > 2**31 - 2:
             high = n
         count_of = ops.floordiv(ops.add(ops.sub(high, low), step - 1), step)
-    return low, extent(count_of)
+    count = extent(count_of)
+    return low, const_int(0, n.dtype) if (known(count) or 0) < 0 else count
 
 
 def strided_slice(

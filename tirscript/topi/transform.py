@@ -158,7 +158,7 @@ def tile(a: Tensor, reps: Any) -> Tensor:
         shape,
         lambda *i: a(
             *[
-                v if known(r) == 1 else ops.floormod(v, n)
+                v if known(r) == 1 or known(n) == 0 else ops.floormod(v, n)
                 for v, n, r in zip(i[lead:], a.shape, counts[lead:], strict=True)
             ]
         ),

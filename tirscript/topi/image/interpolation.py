@@ -255,7 +255,7 @@ def scaled(data: Tensor, scales: Sequence[float], layout: str, method: str, mode
     if wanted is not None:
         sizes = constants(list(wanted), "output_shape")[-len(spatial) :]
     how = "asymmetric" if _SCALING[method] == "nearest_neighbor" and mode == "half_pixel" else mode
-    return resize(data, None, sizes, layout, _SCALING[method], how, "", -0.5, 0, 0.0, None, len(spatial))
+    return resize(data, None, sizes, layout, _SCALING[method], how, "", -0.75, 0, 0.0, None, len(spatial))
 
 
 __all__ = ["cubic_weights", "nearest", "resize", "resize1d", "resize2d", "resize3d", "scaled", "source_of"]

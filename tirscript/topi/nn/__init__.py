@@ -31,11 +31,13 @@ def upsampling(
 ) -> Tensor:  # fmt: skip
     """Images scaled by factors: ``nearest_neighbor``, ``bilinear`` or ``bicubic``.
 
+    With ``align_corners`` the corners keep their place, else the first row and column do.
+
     >>> from tirscript import te, topi
     >>> topi.nn.upsampling(te.placeholder((1, 3, 8, 8)), 2, 2).shape
     (1, 3, 16, 16)
     """
-    mode = "align_corners" if align_corners else "half_pixel"
+    mode = "align_corners" if align_corners else "asymmetric"
     return scaled(data, (scale_h, scale_w), layout, method, mode, output_shape)
 
 
