@@ -140,3 +140,19 @@ def test_annotations_never_fail_when_python_evaluates_them():
 def test_mistakes(call, words):
     with pytest.raises(ts.TirscriptError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [("T.ptx.mma(1)", "T.ptx.mma"), ("x = T.cluster_id([1])", "T.cluster_id"), ("T.cuda.f()", "T.cuda.f"),
+     ("with T.warp():\n        T.evaluate(0)", "T.warp"), ("A[0] = T.float4_e2m1fn(0)", "T.float4_e2m1fn")],
+)  # fmt: skip
+def test_names_of_the_newest_tvm_say_that_they_are_not_here(body: str, name: str) -> None:
+    with pytest.raises(ts.ParseError) as caught:
+        ts.from_source(f'@T.prim_func\ndef f(A: T.Buffer((8,), "float32")):\n    {body}\n')
+    assert caught.value.code == "not-yet" and f"does not have `{name}` yet" in str(caught.value)
+
+
+def test_short_names_of_dtypes() -> None:
+    assert T.f32 is T.float32 and T.i8 is T.int8 and T.u64 is T.uint64 and T.bf16 is T.bfloat16
+    assert not {"f32", "cluster_id", "ptx"} & set(dir(T))

@@ -37,6 +37,25 @@ NOT_YET = (
     "CallEffectKind", "ProducerLoad", "Reduce", "arg", "block_name_suffix_context", "call_kernel", "prefetch",
     "preflattened_buffer",
 )  # fmt: skip
+# TVM 0.27's GPU tiles: known by name only, and not among the names that complete.
+_TILES = frozenset((
+    "Bind", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Break", "ComposeLayout", "Continue",
+    "ExecScope", "Iter", "LShift", "Layout", "LetAnnotation", "LocalVectorAnnotation", "Optional", "R",
+    "RShift", "Return", "SMEMPool", "ScopeIdDef", "TMEMPool", "TensorMap", "TileLayout", "Tuple",
+    "alloc_cast_frag", "alloc_local", "alloc_scalar", "alloc_shared", "alloc_tcgen05_ldst_frag", "bind",
+    "call_ffi_kernel", "cluster", "cluster_id", "constexpr", "cooperative_tensor_fill",
+    "cooperative_tensor_load", "cooperative_tensor_multiply_accumulate", "cooperative_tensor_store", "cta",
+    "cta_id", "cta_id_in_cluster", "cta_id_in_pair", "cuda", "decl_scalar", "device_entry", "filter",
+    "hint", "jit", "lane_id", "local_scalar", "masked_load", "masked_store", "meta_class", "metal", "nki",
+    "nvshmem", "print_buffer", "ptr_byte_offset", "ptx", "ptx_legacy", "scalar_wrapper", "scope_id",
+    "selector", "shared_scalar", "smem", "static_assert", "tensormap_encode_tiled", "thread", "thread_id",
+    "thread_id_in_wg", "tile", "tmem", "tvm_global_barrier_kinit", "tvm_kernel_replace_point", "warp",
+    "warp_id", "warp_id_in_wg", "warpgroup", "warpgroup_id", "webgpu", "wg", "wg_reg_tile",
+))  # fmt: skip
+# Dtypes of TVM that are narrower than a byte and no integers.
+_NARROW = ("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn")
+_SHORT = {f"{short}{bits}": f"{long}{bits}" for short, long in (("i", "int"), ("u", "uint"), ("f", "float"))
+          for bits in (8, 16, 32, 64) if (short, bits) != ("f", 8)} | {"bf16": "bfloat16"}  # fmt: skip
 
 _space: dict[str, Any] = globals()
 for _name in _constructs.__all__:
@@ -65,6 +84,13 @@ def __getattr__(name: str) -> Any:
 
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _SHORT:
+        return _space[_SHORT[name]]
+    if name in _TILES or name.startswith(_NARROW):
+        from tirscript.notyet import NotYet
+
+        made_known = _space[name] = NotYet(f"T.{name}")
+        return made_known
     # Dtypes of any number of lanes.
     from tirscript.ir import dtype as dt
 

@@ -278,6 +278,8 @@ def _attribute(p: Parser, node: ast.Attribute) -> Any:
         ours = str(getattr(value, "__module__", "")).startswith("tirscript.")
         message = f"`{ast.unparse(node.value)}` has no `{name}`" if ours else str(e)
         raise p.error(node, message, "unknown-attribute", hint=hint) from None
+    except TirscriptError as e:
+        raise p.located(e, node) from None
     except Exception as e:
         raise p.error(node, f"{type(e).__name__}: {e}", "python-value") from None
 
