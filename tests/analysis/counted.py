@@ -13,12 +13,15 @@ import tirscript as ts
 from tirscript.ir import dtype as dt
 from tirscript.ir import expr as ir
 from tirscript.ir import stmt as st
+from tirscript.ir.op import OPS
 from tirscript.testing import evaluate, meaning, random_inputs
 
 ARITHMETIC = (
     ir.Add, ir.Sub, ir.Mul, ir.Div, ir.Mod, ir.FloorDiv, ir.FloorMod, ir.Min, ir.Max,
 )  # fmt: skip
-MATH = {"exp", "sqrt", "tanh", "abs", "fabs", "pow", "log", "sigmoid", "shift_left", "bitwise_and"}
+MATH = frozenset([op.name for op in OPS.values() if op.group in ("math", "bits")]) - {
+    "isnan", "isinf", "isfinite", "ldexp", "fma",
+}  # fmt: skip
 
 
 class Tally:
@@ -38,6 +41,7 @@ class Counting(meaning.Interpreter):
         self.active: list[Any] = ["all"]
         self.parts["all"].runs = 1
         self.kept: list[Any] = []
+        self.scratch: dict[int, Any] = {}  # memory that is allocated anew each time, by whose it is
 
     def tallies(self) -> Iterator[Tally]:
         for key in dict.fromkeys(self.active):
@@ -57,7 +61,13 @@ class Counting(meaning.Interpreter):
                 part.flops += number
         return super().value(e)
 
+    def _own(self, b: Any) -> None:
+        super()._own(b)
+        self.scratch[id(self.views[b].memory)] = b
+
     def run(self, s: Any) -> None:
+        if type(s) is st.DeclBuffer:
+            self.scratch.setdefault(id(self.env[s.buffer.data].memory), s.buffer.data)
         last = self.active[-1]
         if type(last) is st.Block and s is last.body:
             self.parts[last].runs += 1
@@ -78,12 +88,14 @@ class Counting(meaning.Interpreter):
         size = view.size * view.lanes
         at = view.place(index)
         self.kept.append(view.memory)  # so that its id is not given again
+        # What a block allocates anew each time it runs is the same memory, to a cache.
+        owner = id(self.scratch.get(id(view.memory), view.memory))
         for part in self.tallies():
             if is_write:
                 part.stores += size
             else:
                 part.loads += size
-            part.touched.update([(id(view.memory), at + k) for k in range(size)])
+            part.touched.update([(owner, at + k) for k in range(size)])
 
 
 @contextmanager
@@ -105,9 +117,8 @@ def _watched(x: Counting) -> Iterator[None]:
         evaluate.View.read, evaluate.View.write = read, write  # type: ignore[method-assign]
 
 
-def counted(f: ts.PrimFunc, sizes: dict[str, int] | None = None, seed: int = 0) -> dict[Any, Tally]:
-    """The tallies of a run on random numbers: of ``"all"``, of each loop and each block."""
-    args = random_inputs(f, seed, symbols=sizes)
+def tallied(f: ts.PrimFunc, args: list[Any]) -> dict[Any, Tally]:
+    """The tallies of a run: of ``"all"``, of each loop and each block."""
     x = Counting({})
     taken = meaning._Taken([a for a in args if isinstance(a, np.ndarray)])
     given = [taken.pointer(a) if isinstance(a, np.ndarray) else a for a in args]
@@ -115,3 +126,8 @@ def counted(f: ts.PrimFunc, sizes: dict[str, int] | None = None, seed: int = 0) 
         x.call(f, given)
     x.parts["all"].footprint = len(x.parts["all"].touched)
     return dict(x.parts)
+
+
+def counted(f: ts.PrimFunc, sizes: dict[str, int] | None = None, seed: int = 0) -> dict[Any, Tally]:
+    """The tallies of a run on random numbers."""
+    return tallied(f, random_inputs(f, seed, symbols=sizes))

@@ -17,6 +17,8 @@ from typing import Any
 from tirscript.arith.exact import is_exact
 from tirscript.diagnostics import TirscriptError, deep_recursion, did_you_mean
 from tirscript.ir import hooks
+from tirscript.ir.buffer import Buffer, MatchBufferRegion
+from tirscript.ir.dtype import info
 from tirscript.ir.expr import (
     GE,
     Call,
@@ -25,6 +27,7 @@ from tirscript.ir.expr import (
     IntImm,
     IterVar,
     Not,
+    Ramp,
     Range,
     Var,
     const_int,
@@ -247,6 +250,7 @@ class _Walker:
         self.bound = EXACT  # of what is done right here
         self.counts: dict[tuple[Any, ...], Count] = {}
         self.loops: list[Loop] = []
+        self.views: dict[Buffer, tuple[Buffer, list[Expr], list[int | None] | None]] = {}
 
     def function(self, f: PrimFunc, name: str) -> FunctionCost:
         outside = Domain(bound=AT_MOST if _returns_early(f.body) else EXACT)
@@ -283,8 +287,9 @@ class _Walker:
                 work.stores = work.stores + n * done.bytes
             else:
                 work.loads = work.loads + n * done.bytes
+            buffer, indices, more = self._source(done.buffer, done.indices)
             self.accesses.append(
-                Access(done.buffer, done.indices, done.is_write, d.where(*done.guards), done.bound | d.bound)
+                Access(buffer, indices, done.is_write, d.where(*done.guards), done.bound | d.bound | more)
             )
 
         def opaque(bound: int) -> None:
@@ -300,6 +305,35 @@ class _Walker:
         if store is not None:
             reader.touch(store, True)
         return work.bounded(how) if how else work
+
+    def _source(self, b: Buffer, indices: tuple[Expr, ...]) -> tuple[Buffer, tuple[Expr, ...], int]:
+        """The element of the buffer that a view shows."""
+        bound = EXACT
+        while (view := self.views.get(b)) is not None:
+            b, lows, places = view
+            if places is None:
+                return b, tuple(lows), AT_MOST | AT_LEAST
+            indices = tuple(
+                [
+                    low if at is None else _shifted(indices[at], low)
+                    for low, at in zip(lows, places, strict=True)
+                ]
+            )
+        return b, indices, bound
+
+    def _view(self, m: MatchBufferRegion) -> None:
+        """Remember which region a view shows: dimension by dimension, those of extent 1 may be left out."""
+        lows = [self.expr(r.min) for r in m.source.region]
+        kept = [
+            n for n, r in enumerate(m.source.region) if not (type(r.extent) is IntImm and r.extent.value == 1)
+        ]
+        rank = len(m.buffer.shape)
+        if rank == len(lows):
+            kept = list(range(rank))
+        places: list[int | None] | None = None
+        if rank == len(kept):
+            places = [kept.index(n) if n in kept else None for n in range(len(lows))]
+        self.views[m.buffer] = (m.source.buffer, lows, places)
 
     def _callee(self, name: str, d: Domain) -> Work:
         """What a function of the module does when it is called, where that depends on no size."""
@@ -407,7 +441,8 @@ class _Walker:
         return self.evaluated(d, s.condition)
 
     def _evaluate(self, s: Evaluate, d: Domain) -> Work:
-        return self.evaluated(d, s.value)
+        # A value that nobody uses is not computed.
+        return self.evaluated(d, s.value) if type(s.value) is Call else Work()
 
     def _body(self, s: Any, d: Domain) -> Work:
         return self.visit(s.body, d)
@@ -434,6 +469,8 @@ class _Walker:
         if not exact:
             d = d.bounded(AT_MOST)
         inside_d = d.where(*where)
+        for m in block.match_buffers:
+            self._view(m)
         start, first = len(self.accesses), len(self.loops)
         self.path.append((r, None))
         if block.init is not None:
@@ -514,6 +551,15 @@ def _inside(value: Expr, dom: Range) -> list[Expr]:
     if type(low) is IntImm and low.value == 0:
         return [GE(value, const_int(0, value.dtype)), value < dom.extent]
     return [value >= low, value < low + dom.extent]
+
+
+def _shifted(index: Expr, low: Expr) -> Expr:
+    """An index of a view in the buffer that it shows."""
+    if type(index) is Ramp:
+        return Ramp(low + index.base, index.stride, index.lanes)
+    if info(index.dtype).lanes > 1:
+        return index  # data, or one element for all lanes
+    return low + index
 
 
 def _escapes(s: Any) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tirscript.arith.exact import is_exact
-from tirscript.arith.linear import Linear, to_linear
+from tirscript.arith.linear import Linear, mentions, to_linear
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.dtype import info
 from tirscript.ir.expr import Broadcast, Expr, IntImm, Ramp, Var, const_int
@@ -57,7 +57,8 @@ def _distinct(b: Buffer, accesses: list[Access], inner: Collection[Var]) -> Coun
     for a in accesses:
         bound |= (a.bound | a.domain.bound) & (AT_MOST | AT_LEAST)
     shaped = [_scalar(a, inner) for a in accesses]
-    whole = _size(b)
+    inside = frozenset([x.var for _, domain, _ in shaped for x in domain.loops])
+    whole = _size(b, inside)
     boxes: list[_Box] = []
     for indices, domain, moving in shaped:
         box = _box(b, indices, domain, moving)
@@ -66,9 +67,9 @@ def _distinct(b: Buffer, accesses: list[Access], inner: Collection[Var]) -> Coun
             if found is not None:
                 return found.bounded(bound)
             points = count_points(Domain(tuple([x for x in domain.loops if x.var in moving])))
-            if len(shaped) > 1 or any(points.mentions(x.var) for x in domain.loops):
-                points = whole
-            return _less(whole, points).bounded(AT_MOST)
+            if len(shaped) > 1 or any(points.mentions(v) for v in inside):
+                return ONE.bounded(AT_LEAST | AT_MOST) if whole is None else whole.bounded(AT_MOST)
+            return (points if whole is None else _less(whole, points)).bounded(AT_MOST)
         boxes.append(box)
     found_boxes = {box.key: box for box in boxes}
     distinct = list(found_boxes.values())
@@ -83,14 +84,15 @@ def _distinct(b: Buffer, accesses: list[Access], inner: Collection[Var]) -> Coun
     total = ZERO
     for box in distinct:
         total = total + box.number
-    return _less(total, whole).bounded(bound | AT_MOST)
+    return (total if whole is None else _less(total, whole)).bounded(bound | AT_MOST)
 
 
-def _size(b: Buffer) -> Count:
+def _size(b: Buffer, inside: frozenset[Var]) -> Count | None:
+    """The elements of a buffer; None where that depends on loops."""
     out = ONE
     for n in b.shape:
-        if not is_exact(n):
-            return ONE.bounded(AT_LEAST | AT_MOST)
+        if not is_exact(n) or free_vars(n) & inside:
+            return None
         out = out * Count.of(n)
     return out
 
@@ -122,6 +124,12 @@ def _scalar(a: Access, inner: Collection[Var]) -> _Shaped:
                            else i.base + lane * i.stride)  # fmt: skip
         elif type(i) is Broadcast:
             indices.append(i.value)
+        elif info(i.dtype).lanes > 1:
+            # Lanes that data says.
+            lane = lane or Var("lane", "int32")
+            loops = (*loops, Loop(lane, const_int(0), const_int(info(i.dtype).lanes)))
+            moving |= {lane}
+            indices.append(i)
         else:
             indices.append(i)
     return tuple(indices), Domain(loops, a.domain.guards, a.domain.bound), moving
@@ -176,7 +184,10 @@ def _box(b: Buffer, indices: tuple[Expr, ...], domain: Domain, moving: frozenset
         if side is None:
             return None
         limit = guards.pop(frozenset(mine.items()), None) if mine else None
-        _clip(side, limit, b.shape[at], cx, absolute=not _moves(rest, domain))
+        if not free_vars(b.shape[at]) & {x.var for x in domain.loops}:
+            _clip(side, limit, b.shape[at], cx, absolute=not _moves(rest, domain))
+        elif limit is not None:
+            side.number, side.offsets = side.number.bounded(AT_MOST), None
         sides.append(side)
         key.append((side.base.key(), frozenset((v, k) for v, k in mine.items())))
     if any(form & used_pairs for form in guards for used_pairs in [_pairs(used, form)]):
@@ -242,6 +253,8 @@ def _ends(domain: Domain, moving: frozenset[Var], cx: Any) -> dict[frozenset[tup
             if low >= 0:
                 continue
             sums = frozenset([(v, -best.coefficient(v)) for v in mine if best.coefficient(v)])
+            if any(type(a) is not Var and mentions(a.expr, mine) for a in best.terms):
+                sums = frozenset([(v, 0) for v in mine])  # not linear in them
             out[sums] = Linear({a: k for a, k in best.terms.items() if a not in mine}, best.const)
     return out
 
