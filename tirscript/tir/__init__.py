@@ -11,7 +11,7 @@ import tirscript.ir as _ir
 from tirscript.notyet import absent
 
 _SCHEDULE = ("Schedule", "ScheduleError", "ScheduleState", "StmtSRef", "Trace", "Instruction", "TensorIntrin")
-_SUBMODULES = ("analysis", "schedule", "stmt_functor", "tensor_intrin", "transform")
+_SUBMODULES = ("analysis", "ir_builder", "schedule", "stmt_functor", "tensor_intrin", "transform")
 # Classes that are called as TVM's are (see `constructors`), and those that are only looked at.
 _CONSTRUCTED = (
     "Add", "Allocate", "AllocateConst", "And", "AssertStmt", "AttrStmt", "Block", "BlockRealize", "Broadcast",
@@ -78,7 +78,7 @@ _NOT_YET = frozenset((
     "call_kernel", "call_tir", "compilation_pipeline", "cooperative_tensor_fill", "cooperative_tensor_load",
     "cooperative_tensor_multiply_accumulate", "cooperative_tensor_store", "cuda", "data_layout",
     "div_ambiguity_error", "dlight", "exec_scope", "filter", "get_default_tir_pipeline", "get_tir_pipeline",
-    "get_vscale_expr", "handle_add_byte_offset", "hexagon", "ir_builder", "is_buffer_var", "lang", "layout",
+    "get_vscale_expr", "handle_add_byte_offset", "hexagon", "is_buffer_var", "lang", "layout",
     "masked_load", "masked_store", "meta_schedule", "metal", "opencl", "operator", "pipeline",
     "print_buffer", "ptr_byte_offset", "ptx_ldg32", "register_intrin_lowering", "register_tir_pipeline",
     "renew_defs", "rocm", "sbijective_layout", "sblock_dependence_info", "sblock_scope", "script",

@@ -239,6 +239,7 @@ from tirscript.te.reduce import comm_reducer as comm_reducer
 from tirscript.te.reducers import all as all
 from tirscript.te.reducers import any as any
 from tirscript.tir import analysis as analysis
+from tirscript.tir import ir_builder as ir_builder
 from tirscript.tir import schedule as schedule
 from tirscript.tir import stmt_functor as stmt_functor
 from tirscript.tir import tensor_intrin as tensor_intrin
