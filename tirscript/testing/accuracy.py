@@ -275,7 +275,7 @@ def _piece(
 COUNTS = {
     "llvm": {"float32": 10_000_000, "float64": 1_000_000},
     "scalar": {"float32": 10_000_000, "float64": 1_000_000},
-    "python": {"float32": 1_000_000, "float64": 200_000},
+    "python": {"float32": 250_000, "float64": 100_000},
 }
 
 
