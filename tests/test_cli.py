@@ -69,13 +69,14 @@ def dynamic(tmp_path: Path) -> str:
 
 
 def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in ([], ["demo"], ["show"], ["lower"], ["run"], ["doctor"]):
+    commands = ("demo", "show", "lower", "diff", "run", "bench", "migrate", "doctor")
+    for arguments in ([], *[[c] for c in commands]):
         with pytest.raises(SystemExit) as done:
             main([*arguments, "--help"])
         assert done.value.code == 0
         text = capsys.readouterr().out
         assert text.startswith("usage: tirscript")
-        if arguments in (["show"], ["lower"], ["run"]):
+        if arguments in (["show"], ["lower"], ["diff"], ["run"], ["bench"]):
             assert "imported as Python" in text and "runs nothing" in text
 
 
@@ -96,6 +97,15 @@ def test_wrong_usage_exits_with_2(
         (["run", dynamic], "say FILE:Module.function"),
         (["run", f"{dynamic}:Mod.add_one", "--set", "m=4"], "no size or scalar `m`"),
         (["run", scale, "--set", "alpha"], "--set takes NAME=NUMBER"),
+        (["lower", scale, "--target", "lvm"], "--target lvm: there is no target kind `lvm`"),
+        (["bench", scale, "--target", "llvm -mcpuu=x"], "--target llvm -mcpuu=x: "),
+        (["bench", scale, "--number", "0"], "at least 1"),
+        (["bench", scale, "--set", "beta=1"], "no size or scalar `beta`"),
+        (["bench", "-", "-"], "only one"),
+        (["diff", scale], "one argument must name a schedule"),
+        (["diff", scale, scale, scale], "one schedule or two programs, not 3"),
+        (["diff", scale, scale, "--step", "1"], "--step goes with one schedule"),
+        (["diff", "-", "-"], "only one"),
     ):
         assert main(arguments) == 2, arguments
         captured = capsys.readouterr()
@@ -197,6 +207,153 @@ def test_run_chooses_symbolic_sizes(capsys: pytest.CaptureFixture[str], dynamic:
     assert "int32[5, 4]" in text and "time" not in text
     assert main(["run", f"{dynamic}:Mod.fill", "--check", "never", "--number", "0"]) == 0
     assert "sum 28," in capsys.readouterr().out
+
+
+TILED = (
+    SCALE
+    + """
+
+import tirscript as ts
+
+sch = ts.Schedule(scale)
+(i,) = sch.get_loops("B")
+i_0, i_1 = sch.split(i, [None, 3])
+sch.vectorize(i_1)
+"""
+)
+
+
+@pytest.fixture
+def tiled(tmp_path: Path) -> str:
+    path = tmp_path / "tiled.py"
+    path.write_text(TILED)
+    return str(path)
+
+
+def test_diff_of_two_programs(capsys: pytest.CaptureFixture[str], tiled: str, tmp_path: Path) -> None:
+    assert main(["diff", f"{tiled}:scale", f"{tiled}:sch"]) == 1
+    text = capsys.readouterr().out
+    lines = text.splitlines()
+    assert lines[:2] == [f"--- {tiled}:scale", f"+++ {tiled}:sch"]
+    assert [x for x in lines[2:] if x[0] in "+-"] == [
+        "-     for i in range(6):",
+        "+     for i_0 in range(2):",
+        "+         for i_1 in T.vectorized(3):",
+        "-             vi = T.axis.spatial(6, i)",
+        "+                 vi = T.axis.spatial(6, i_0 * 3 + i_1)",
+    ]
+    assert main(["diff", f"{tiled}:scale", f"{tiled}:scale"]) == 0
+    assert capsys.readouterr().out == ""
+    # Names are no difference of programs.
+    other = tmp_path / "other.py"
+    other.write_text(SCALE.replace("vi", "v").replace(" i ", " x ").replace(", i)", ", x)"))
+    assert main(["diff", f"{tiled}:scale", str(other)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "the same program: only names and spellings differ"
+    assert main(["diff", f"{tiled}:scale", f"{tiled}:sch", "--color", "always"]) == 1
+    coloured = capsys.readouterr().out
+    assert "\x1b[32m+" in coloured and re.sub(r"\x1b\[[\d;]*m", "", coloured) == text
+
+
+def test_diff_side_by_side(capsys: pytest.CaptureFixture[str], tiled: str) -> None:
+    assert (
+        main(["diff", f"{tiled}:scale", f"{tiled}:sch", "--side-by-side", "--width", "120", "--context", "0"])
+        == 1
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(x) <= 120 for x in lines)
+    rows = [x for x in lines[1:] if x != "..."]
+    assert [(x[:58].strip(), x[59], x[60:].strip()) for x in rows] == [
+        ("for i in range(6):", "|", "for i_0 in range(2):"),
+        ("", "+", "for i_1 in T.vectorized(3):"),
+        ("vi = T.axis.spatial(6, i)", "|", "vi = T.axis.spatial(6, i_0 * 3 + i_1)"),
+    ]
+
+
+def test_diff_of_the_steps_of_a_schedule(capsys: pytest.CaptureFixture[str], tiled: str) -> None:
+    assert main(["diff", tiled]) == 0
+    text = capsys.readouterr().out
+    assert re.findall(r"^step .*", text, re.MULTILINE) == [
+        "step 1: split(i, [None, 3])",
+        "step 2: vectorize(i_1)",
+    ]
+    assert main(["diff", f"{tiled}:sch", "--step", "2"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("step 2: vectorize(i_1)\n")
+    assert [x for x in text.splitlines() if x[0] in "+-"] == [
+        "-         for i_1 in range(3):",
+        "+         for i_1 in T.vectorized(3):",
+    ]
+    assert main(["diff", tiled, "--step", "0"]) == 0
+    assert "+++ sch, after 2 steps" in capsys.readouterr().out
+    assert main(["diff", tiled, "--step", "2", "--side-by-side", "--width", "100"]) == 0
+    assert "|         for i_1 in T.vectorized(3):" in capsys.readouterr().out
+    assert main(["diff", tiled, "--step", "3"]) == 2
+    assert "there is no step 3: sch has 2" in capsys.readouterr().err
+
+
+def test_diff_reads_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, scale: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(SCALE.replace("* alpha", "+ alpha")))
+    assert main(["diff", "-", scale]) == 1
+    out = capsys.readouterr().out
+    assert "--- -\n" in out and "+             B[vi] = A[vi] * alpha" in out
+    monkeypatch.setattr(sys, "stdin", io.StringIO(SCALE.replace("A[vi]", "a[vi]")))
+    assert main(["diff", "-", scale]) == 1
+    assert "--> <stdin>:9:21" in capsys.readouterr().err
+
+
+def test_bench(capsys: pytest.CaptureFixture[str], tiled: str) -> None:
+    short = ["--number", "2", "--repeat", "2", "--min-repeat-ms", "0", "--set", "alpha=2.0"]
+    assert main(["bench", tiled, "--target", "llvm", "--target", "python", *short]) == 0
+    captured = capsys.readouterr()
+    head, *rows = captured.out.splitlines()
+    assert head.split()[:5] == ["program", "target", "median", "min", "std"] and head.endswith("speed-up")
+    assert [r.split()[:2] for r in rows] == [
+        ["scale", "llvm"], ["scale", "python"], ["sch", "llvm"], ["sch", "python"],
+    ]  # fmt: skip
+    assert rows[0].endswith("baseline") and all(re.search(r"\d\.\d\d x$", r) for r in rows[1:])
+    assert captured.err == ""
+
+
+def test_bench_holds_against_a_baseline(
+    capsys: pytest.CaptureFixture[str], tiled: str, tmp_path: Path
+) -> None:
+    import json
+
+    short = ["--number", "2", "--repeat", "3", "--min-repeat-ms", "0", "--set", "alpha=2.0", "--json"]
+    assert main(["bench", f"{tiled}:sch", "--baseline", f"{tiled}:scale", *short]) == 0
+    base, other = json.loads(capsys.readouterr().out)
+    assert base["program"] == f"{tiled}:scale" and other["program"] == f"{tiled}:sch"
+    assert len(other["results"]) == 3 and other["median"] > 0 and "speed-up" not in base
+    assert other["speed-up"] == pytest.approx(base["median"] / other["median"])
+    # Six multiplications, 48 bytes.
+    assert other["GFLOP/s"] == pytest.approx(6e-9 / other["median"])
+    # Another result is said, and is an error.
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(SCALE.replace("* alpha", "* alpha + T.float32(1)"))
+    assert main(["bench", str(wrong), "--baseline", f"{tiled}:scale", *short]) == 1
+    captured = capsys.readouterr()
+    assert "B[0] is" in json.loads(captured.out)[1]["wrong"]
+    assert f"the baseline ({tiled}:scale on llvm) has" in captured.err
+
+
+def test_bench_goes_on_after_a_program_that_cannot_be_built(
+    capsys: pytest.CaptureFixture[str], scale: str
+) -> None:
+    short = ["--number", "1", "--repeat", "1", "--min-repeat-ms", "0"]
+    assert main(["bench", scale, "--target", "opencl", "--target", "llvm", *short]) == 1
+    captured = capsys.readouterr()
+    failed, good = captured.out.splitlines()[1:]
+    assert failed.split() == ["scale", "opencl", "failed"] and good.endswith("baseline")
+    assert captured.err.startswith("scale on opencl: NotYetError[")
+
+
+def test_a_file_that_ends_the_process(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "ends.py"
+    path.write_text("import sys\nsys.exit(3)\n")
+    assert main(["show", str(path)]) == 1
+    assert "ended the process (sys.exit(3)) while it was imported" in capsys.readouterr().err
 
 
 def test_demo(capsys: pytest.CaptureFixture[str]) -> None:

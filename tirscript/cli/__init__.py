@@ -194,6 +194,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
+            _check_targets(arguments)
             status: int = importlib.import_module(arguments.where).execute(arguments)
             sys.stdout.flush()
         except UsageError as error:
@@ -208,6 +209,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             return 130
     return status
+
+
+def _check_targets(arguments: argparse.Namespace) -> None:
+    """A target that is none is wrong usage, whatever the program."""
+    given = getattr(arguments, "target", None)
+    if given is None:
+        return
+    from tirscript.diagnostics import TargetError
+    from tirscript.target import Target
+
+    for text in [given] if isinstance(given, str) else given:
+        try:
+            Target(text)
+        except TargetError as error:
+            raise UsageError(
+                f"--target {text}: {error.message}" + (f"; {error.hint}" if error.hint else "")
+            ) from None
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *rest: Any, **kwargs: Any) -> None:

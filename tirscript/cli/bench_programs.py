@@ -128,12 +128,8 @@ def _difference(base: _Row, row: _Row) -> str:
 
 def _rates(timing: Any) -> dict[str, float]:
     """GFLOP/s and GB/s, where the timing knows the work of the function."""
-    out = {}
-    for shown, names in (("GFLOP/s", ("gflops", "gflop_s")), ("GB/s", ("gbs", "gb_s", "gbytes"))):
-        value = next((getattr(timing, n) for n in names if getattr(timing, n, None) is not None), None)
-        if value is not None:
-            out[shown] = float(value)
-    return out
+    rates = {"GFLOP/s": timing.gflops, "GB/s": timing.gbps}
+    return {shown: float(value) for shown, value in rates.items() if value is not None}
 
 
 def _table(rows: list[_Row], base: _Row | None) -> str:

@@ -91,7 +91,7 @@ def _steps(operand: str, arguments: Namespace) -> int:
     if arguments.step == 0:
         own = sch.copy()
         own.goto(0)
-        _print(_lines(own.mod, arguments), _lines(sch.mod, arguments), f"{name}, at the start",
+        _print(_lines(_alone(own.mod), arguments), _lines(_alone(sch.mod), arguments), f"{name}, at the start",
                f"{name}, after {count} step{'' if count == 1 else 's'}", arguments)  # fmt: skip
         return 0
     if arguments.step is not None and not 1 <= arguments.step <= count:
@@ -108,11 +108,11 @@ def _steps(operand: str, arguments: Namespace) -> int:
             print(display.diff_ansi(text) if _colours() else text)
             continue
         own.goto(n - 1)
-        before = _lines(own.mod, arguments)
+        before = _lines(_alone(own.mod), arguments)
         own.goto(n)
         step = sch.history[n - 1]
         print(f"step {n}: {step.text}")
-        _print(before, _lines(own.mod, arguments), "before", "after", arguments)
+        _print(before, _lines(_alone(own.mod), arguments), "before", "after", arguments)
     return 0
 
 

@@ -34,7 +34,7 @@ def load_all(argument: str, *, schedules: bool = True) -> list[tuple[str, Loaded
     if argument == "-":
         from tirscript.script import from_source
 
-        program = from_source(sys.stdin.read())
+        program = from_source(sys.stdin.read(), filename="<stdin>")
         return [(program.name if isinstance(program, PrimFunc) else "Module", program)]
     path, name = _split(argument)
     module = _import(path)
@@ -95,6 +95,10 @@ def _import(path: Path) -> Any:
         exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), vars(module))
     except TirscriptError:
         raise
+    except SystemExit as error:
+        raise ProgramFailed(
+            f"{path} ended the process (sys.exit({error.code!r})) while it was imported"
+        ) from None
     except Exception as error:
         raise ProgramFailed(_explain(error, path)) from None
     return module
