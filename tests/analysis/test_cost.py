@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import tirscript as ts
 from tests.schedule.strategies import programs as block_programs
-from tirscript.analysis.cost import FunctionCost, allocated_bytes, cost_of
+from tirscript.analysis.cost import FunctionCost, cost_of
 from tirscript.analysis.counts import AT_MOST, Count
+from tirscript.analysis.flops import allocated_bytes
 from tirscript.ir import Block, For
 
 from .cost_programs import BODIES, SYMBOLIC

@@ -127,6 +127,12 @@ def test_a_comparison() -> None:
     assert "FLOP" not in str(display.Comparison({"x": BARE}))
 
 
+def test_reports_show_themselves(capsys: pytest.CaptureFixture[str]) -> None:
+    for value in (FAST, display.Comparison({"a": SLOW, "b": FAST})):
+        value.show()
+        assert capsys.readouterr().out == f"{value._repr_mimebundle_()['text/plain']}\n"
+
+
 @pytest.mark.parametrize("wrong", [{}, [FAST], {"a": 1.0}])
 def test_comparisons_take_timings_by_name(wrong: Any) -> None:
     with pytest.raises(ts.TirscriptError, match="comparison"):

@@ -57,10 +57,10 @@ from tirscript.ir.visitor import free_vars, walk
 from . import grid
 from .counts import AT_LEAST, AT_MOST, EXACT, ZERO, Count, largest
 from .footprint import Access, distinct_bytes
+from .leaving import leaves_loop, returns_early
 from .points import BOX, Domain, Loop, conjuncts, count_points
-from .work import Ops, Reader, Touch, size_of
+from .work import Ops, Reader, Touch
 
-_LEAVES = frozenset({"break_loop", "continue_loop", "ret", "thread_return"})
 Parent = For | AttrStmt | Block
 
 
@@ -253,7 +253,7 @@ class _Walker:
         self.views: dict[Buffer, tuple[Buffer, list[Expr], list[int | None] | None]] = {}
 
     def function(self, f: PrimFunc, name: str) -> FunctionCost:
-        outside = Domain(bound=AT_MOST if _returns_early(f.body) else EXACT)
+        outside = Domain(bound=AT_MOST if returns_early(f.body) else EXACT)
         work = self.visit(f.body, outside)
         total = Cost(f, "function", name, Count.of(1), work, self.accesses, tuple(self.loops))
         return FunctionCost(f, name, self.parts, total)
@@ -380,7 +380,7 @@ class _Walker:
         start, first = len(self.accesses), len(self.loops)
         self.loops.append(loop)
         inside = d.inside(loop)
-        if type(s) is For and _escapes(s.body):
+        if type(s) is For and leaves_loop(s.body):
             inside = inside.bounded(AT_MOST)
         self.path.append((s, loop))
         outer = self.threads
@@ -562,40 +562,6 @@ def _shifted(index: Expr, low: Expr) -> Expr:
     return low + index
 
 
-def _escapes(s: Any) -> bool:
-    """Whether a break, continue or return may leave the body of a loop."""
-    stack = [(s, False)]
-    while stack:
-        n, nested = stack.pop()
-        if type(n) is Evaluate and type(n.value) is Call and n.value.op in _LEAVES:
-            if not nested or n.value.op in ("ret", "thread_return"):
-                return True
-        deeper = nested or type(n) in (For, While)
-        stack.extend([(c, deeper) for c in n.children() if not isinstance(c, Expr)])
-    return False
-
-
-def _returns_early(body: Any) -> bool:
-    """Whether something may stand after a return that is taken."""
-    last = body
-    while True:
-        t = type(last)
-        if t is SeqStmt:
-            if any(_returns(c) for c in last.seq[:-1]):
-                return True
-            last = last.seq[-1]
-        elif t is BlockRealize:
-            last = last.block.body
-        elif t in (LetStmt, AttrStmt, Allocate, AllocateConst, DeclBuffer):
-            last = last.body
-        else:
-            return t is not Evaluate and t is not IfThenElse and _returns(last)
-
-
-def _returns(s: Any) -> bool:
-    return any(type(n) is Call and n.op in ("ret", "thread_return") for n in walk(s))
-
-
 _VISIT: dict[type, Any] = {
     SeqStmt: _Walker._seq, BufferStore: _Walker._store, For: _Walker._for, While: _Walker._while,
     IfThenElse: _Walker._if, LetStmt: _Walker._let, AttrStmt: _Walker._attr,
@@ -605,24 +571,4 @@ _VISIT: dict[type, Any] = {
 }  # fmt: skip
 
 
-def allocated_bytes(f: PrimFunc) -> dict[str, Count]:
-    """Bytes of the buffers that a function allocates, by storage scope."""
-    out: dict[str, Count] = {}
-
-    def add(scope: str, shape: Sequence[Expr], dtype: str) -> None:
-        size = Count.of(size_of(dtype))
-        for n in shape:
-            size = size * Count.of(n)
-        out[scope] = out.get(scope, ZERO) + size
-
-    for n in walk(f.body):
-        if isinstance(n, Block):
-            for b in n.alloc_buffers:
-                add(b.scope, b.shape, b.dtype)
-        elif isinstance(n, Allocate):
-            pointee = n.buffer_var.pointee
-            add(pointee[1] if pointee else "global", n.extents, n.dtype)
-    return out
-
-
-__all__ = ["Cost", "FunctionCost", "Work", "allocated_bytes", "cost_of"]
+__all__ = ["Cost", "FunctionCost", "Work", "cost_of"]

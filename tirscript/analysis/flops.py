@@ -8,6 +8,7 @@ of reductions do not count.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tirscript.arith.analyzer import Analyzer
@@ -58,8 +59,10 @@ from tirscript.ir.stmt import (
     LetStmt,
     Stmt,
 )
+from tirscript.ir.visitor import walk
 
-from .cost import allocated_bytes
+from .counts import ZERO, Count
+from .work import size_of
 
 _OPERATORS = frozenset({Add, Sub, Mul, Div, Mod, FloorDiv, FloorMod, Min, Max})
 _NOTHING = frozenset({EQ, NE, LT, LE, GT, GE, And, Or, Not, CommReducer, Evaluate, AssertStmt})
@@ -146,6 +149,26 @@ def _counts(parent: Any, child: Any) -> bool:
     return not (isinstance(parent, Stmt) and isinstance(child, Expr))
 
 
+def allocated_bytes(f: PrimFunc) -> dict[str, Count]:
+    """Bytes of the buffers that a function allocates, by storage scope."""
+    out: dict[str, Count] = {}
+
+    def add(scope: str, shape: Sequence[Expr], dtype: str) -> None:
+        size = Count.of(size_of(dtype))
+        for n in shape:
+            size = size * Count.of(n)
+        out[scope] = out.get(scope, ZERO) + size
+
+    for n in walk(f.body):
+        if isinstance(n, Block):
+            for b in n.alloc_buffers:
+                add(b.scope, b.shape, b.dtype)
+        elif isinstance(n, Allocate):
+            pointee = n.buffer_var.pointee
+            add(pointee[1] if pointee else "global", n.extents, n.dtype)
+    return out
+
+
 def calculate_allocated_bytes(func_or_mod: PrimFunc | IRModule) -> dict[str, dict[str, int]]:
     """Bytes that functions allocate, by storage scope; ``main`` is a function that is given alone.
 
@@ -168,4 +191,4 @@ def calculate_allocated_bytes(func_or_mod: PrimFunc | IRModule) -> dict[str, dic
     }
 
 
-__all__ = ["calculate_allocated_bytes", "estimate_tir_flops"]
+__all__ = ["allocated_bytes", "calculate_allocated_bytes", "estimate_tir_flops"]

@@ -253,7 +253,7 @@ def _ends(domain: Domain, moving: frozenset[Var], cx: Any) -> dict[frozenset[tup
             if low >= 0:
                 continue
             sums = frozenset([(v, -best.coefficient(v)) for v in mine if best.coefficient(v)])
-            if any(type(a) is not Var and mentions(a.expr, mine) for a in best.terms):
+            if any(not isinstance(a, Var) and mentions(a.expr, mine) for a in best.terms):
                 sums = frozenset([(v, 0) for v in mine])  # not linear in them
             out[sums] = Linear({a: k for a, k in best.terms.items() if a not in mine}, best.const)
     return out

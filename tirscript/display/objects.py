@@ -101,6 +101,8 @@ def _program(value: Printable, style: str | None, cost: bool, options: dict[str,
 
 def _other(value: Any, cost: bool, options: dict[str, Any]) -> dict[str, str]:
     shown = _shown(value)
+    if shown is None and type(value).__module__.startswith("tirscript."):
+        shown = getattr(type(value), "_repr_mimebundle_", None)
     if shown is None:
         raise TirscriptError(f"show takes a program, not {type(value).__name__}", code="not-a-program")
     if cost or options:
