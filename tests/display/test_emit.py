@@ -13,7 +13,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from tirscript import display
-from tirscript.display.emit import ACCENT, ADDED, COLOURS, REMOVED
+from tirscript.display.emit import ACCENT, ADDED, COLOURS, FAINT, REMOVED
 from tirscript.display.tokens import tokens
 
 TEXT = '''\
@@ -92,7 +92,7 @@ def test_a_pygments_style_can_be_named() -> None:
     assert "var(" not in markup
 
 
-@pytest.mark.parametrize("pair", [*COLOURS.values(), ADDED, REMOVED, ACCENT])
+@pytest.mark.parametrize("pair", [*COLOURS.values(), ADDED, REMOVED, ACCENT, FAINT])
 def test_fallback_colours_read_on_light_and_dark(pair: tuple[str, str]) -> None:
     assert contrast(pair[1], "#ffffff") >= 3.5
     assert contrast(pair[1], "#111111") >= 4.0

@@ -6,6 +6,7 @@ import html
 import re
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from pygments.lexers import PythonLexer
 
 import tirscript as ts
 from tests.corpus import CORPUS, THEMES
-from tirscript.display import in_notebook, mimebundle, show
+from tirscript import display
+from tirscript.display import emit, in_notebook, mimebundle, show
 from tirscript.display.objects import seconds
 from tirscript.runtime.timing import Timing
 
@@ -55,20 +57,51 @@ def test_parts_of_programs_show_their_text(f: ts.PrimFunc) -> None:
     assert load._repr_mimebundle_()["text/plain"] == "A[vi, vk]"
 
 
-def test_no_representation_holds_an_address(f: ts.PrimFunc) -> None:
+def every_kind(f: ts.PrimFunc) -> list[Any]:
+    """One object of each kind that a notebook shows."""
     sch = ts.Schedule(f)
     block = sch.get_block("C")
     loops = sch.get_loops(block)
     sch.split(loops[0], [None, 4])
+    tile = sch.sample_perfect_tile(loops[1], 2, decision=[2, 4])
     module = ts.build(sch.mod)
     a, c = np.ones((18, 8), "float32"), np.zeros(18, "float32")
     timing = module.time_evaluator("f", ts.cpu(), number=1, repeat=2)(a, c)
-    for value in (f, ts.IRModule({"f": f}), sch, sch.trace, block, loops[1], module, timing):
+    A = ts.te.placeholder((4, 8), name="A")
+    B = ts.te.compute((4,), lambda i: A[i, 0] + 1.0, name="B")
+    return [
+        f, ts.IRModule({"f": f}), f.body, sch, sch.trace, block, loops[1], tile[0], module, timing,
+        sch.history, sch.history[0], sch.diff(), sch.tree(), f.tree(), A, B, ts.Target("llvm -num-cores=4"), ts.cpu(),
+        ts.nd.array(np.arange(3)), display.cost_of(f), display.Machine(1e9, 1e9),
+        display.Comparison({"a": timing, "b": timing}),
+    ]  # fmt: skip
+
+
+def test_every_kind_has_text_and_html_without_addresses_styles_or_scripts(f: ts.PrimFunc) -> None:
+    for value in every_kind(f):
         bundle = value._repr_mimebundle_()
         assert set(bundle) == {"text/plain", "text/html"}, type(value)
         for text in (repr(value), str(value), *bundle.values()):
             assert not re.search(r"0x[0-9a-f]{5,}", text), (type(value), text)
-        assert "<style" not in bundle["text/html"]
+            assert " object at " not in text
+        markup = bundle["text/html"]
+        assert "<style" not in markup and "<script" not in markup and "class=" not in markup, type(value)
+        assert "http" not in markup.replace("http://www.w3.org/2000/svg", ""), type(value)  # self-contained
+
+
+def test_representations_are_the_same_in_another_process(f: ts.PrimFunc) -> None:
+    """Names, not identities: what depends on neither time nor memory is the same each time."""
+    kinds = [v for v in every_kind(f) if type(v).__name__ not in ("Timing", "Comparison", "History")]
+    again = [v for v in every_kind(f) if type(v).__name__ not in ("Timing", "Comparison", "History")]
+    for one, other in zip(kinds, again, strict=True):
+        assert one._repr_mimebundle_() == other._repr_mimebundle_(), type(one)
+
+
+def test_html_uses_only_the_colours_that_read_on_light_and_dark(f: ts.PrimFunc) -> None:
+    known = {p[1] for p in (*emit.COLOURS.values(), emit.FAINT, emit.ACCENT, emit.ADDED, emit.REMOVED)}
+    for value in every_kind(f):
+        for colour in re.findall(r"#[0-9a-f]{6}", value._repr_mimebundle_()["text/html"]):
+            assert colour in known, type(value)
 
 
 def test_a_schedule_shows_the_program_as_it_is(f: ts.PrimFunc) -> None:
