@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import tirscript as ts
-from tirscript.runtime import registry, tensor
+from tirscript.runtime import callbacks, registry, tensor
 
 NIGHTLY = os.environ.get("HYPOTHESIS_PROFILE") == "nightly"
 CALLS = 1_000_000 if NIGHTLY else 40_000
@@ -178,15 +178,15 @@ def test_exceptions_in_a_callback_from_sixteen_threads(callback: list[Any]) -> N
 
 
 def test_exceptions_in_the_workers_of_a_loop(callback: list[Any]) -> None:
+    """Of several workers that fail in one call, one is asked; of the others only the last are kept."""
     f = asking(parallel=True)
     before = ts.runtime.num_threads()
     ts.set_num_threads(4)
     try:
-        assert_kept(refusals(f), [f, f.__self__, None, Refused], CALLS // 10)
+        assert_kept(refusals(f), [f, f.__self__, None], CALLS // 10)
+        assert len(callbacks._failures) <= callbacks._KEPT
     finally:
         ts.set_num_threads(before)
-    gc.collect()
-    assert callback[0]() is None
 
 
 _FORK = """
@@ -210,7 +210,7 @@ def everything():
     assert_kept(calls(f, shared), [*shared, f, f.__self__, None])
     assert_kept(in_threads(calls(f, shared)), [*shared, f, f.__self__, None])
     assert_kept(refusals(g), [g, g.__self__, None, Refused], CALLS // 8)
-    assert_kept(refusals(h), [h, h.__self__, None, Refused], CALLS // 80)
+    assert_kept(refusals(h), [h, h.__self__, None], CALLS // 80)
 
 child = os.fork()
 if child == 0:
