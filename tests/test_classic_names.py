@@ -127,6 +127,12 @@ IMPORTS = [
     "from tirscript.script.ir_builder import IRBuilder, ir as I, tir as T",
     "from tirscript.script.ir_builder.tirx import prim_func",
     "from tirscript.error import TVMError, InternalError, DiagnosticError",
+    "from tirscript.tir.ir_builder import create",
+    "from tirscript.arith import detect_iter_map, IterMapLevel, IntervalSet, detect_linear_equation",
+    "from tirscript.sym import Analyzer",
+    "from tirscript.s_tir.analysis import get_sblock_access_region",
+    "from tirscript.s_tir.transform import LowerInitBlock, ConvertBlocksToOpaque",
+    "from tirscript.ir.instrument import PassTimingInstrument, pass_instrument",
     "from tirscript.runtime import convert, const, Module, DataType",
 ]
 

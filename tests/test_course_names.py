@@ -683,6 +683,14 @@ def _other() -> None:
     with open(path, "w") as f:
         f.write("x")
     assert folder.listdir() == ["code.txt"]
+    inner = utils.tempdir(folder.relpath("inner"))
+    assert sorted(folder.listdir()) == ["code.txt", "inner"]
+    del inner
+    assert folder.listdir() == ["code.txt"]
+    # A directory that is there already is not taken, so that it is not removed either.
+    with pytest.raises(tvm.TVMError, match="there already"):
+        utils.tempdir(folder.temp_dir)
+    assert folder.listdir() == ["code.txt"]
 
 
 def _clang() -> None:

@@ -23,7 +23,8 @@ from .int_set import (
     estimate_region_strict_bound,
     estimate_region_upper_bound,
 )
-from .iter_map import IterMap, detect_iter_map
+from .iter_map import IterMap
+from .iter_map import detect_iter_map as _detect_iter_map
 from .linear import Linear, to_linear
 
 
@@ -32,6 +33,48 @@ class ProofStrength(_IntEnum):
 
     DEFAULT = 0
     SYMBOLIC_BOUND = 1
+
+
+class IterMapLevel(_IntEnum):
+    """What ``detect_iter_map`` asks of a map."""
+
+    Bijective = 0
+    Surjective = 1
+    NoCheck = 3
+
+
+def detect_iter_map(
+    values: _Any,
+    ranges: _Mapping[_Var, _Range],
+    predicate: _Any = True,
+    analyzer: _Any = None,
+    *,
+    check_level: _Any = None,
+    require_bijective: bool = False,
+    simplify_trivial_iterators: bool = True,
+) -> IterMap | None:
+    """The map from the variables of ``ranges`` to ``values``, where the predicate holds; None where it
+    is not seen to be injective, or bijective where ``check_level`` or ``require_bijective`` say so.
+
+    >>> from tirscript.ir.expr import const_int
+    >>> i, j = _Var("i"), _Var("j")
+    >>> box = {i: _Range(const_int(0), const_int(8)), j: _Range(const_int(0), const_int(4))}
+    >>> detect_iter_map([i * 4 + j], box, check_level="bijective").bijective
+    True
+    >>> detect_iter_map([i * 8 + j], box).injective, detect_iter_map([i * 8 + j], box, True, "bijective")
+    (True, None)
+
+    Source: TVM's ``arith.detect_iter_map``.
+    """
+    from tirscript.ir.ops import as_expr
+
+    if analyzer is not None and not isinstance(analyzer, Analyzer):
+        check_level, analyzer = analyzer, None
+    if isinstance(check_level, str):
+        check_level = {"bijective": 0, "surjective": 1, "nocheck": 3}[check_level.lower()]
+    found = _detect_iter_map([as_expr(v) for v in values], ranges, as_expr(predicate), analyzer)
+    wanted = require_bijective or check_level == IterMapLevel.Bijective
+    return None if found is None or (wanted and not found.bijective) else found
 
 
 def iter_map_simplify(
@@ -57,14 +100,15 @@ def iter_map_simplify(
 
 
 __all__ = [
-    "Analyzer", "ConstIntBound", "IntSet", "IntervalSet", "IterMap", "Linear", "ModularSet", "ProofStrength",
+    "Analyzer", "ConstIntBound", "IntSet", "IntervalSet", "IterMap", "IterMapLevel", "Linear", "ModularSet",
+    "ProofStrength",
     "can_prove", "deduce_bound", "detect_clip_bound", "detect_iter_map", "detect_linear_equation",
     "estimate_region_lower_bound", "estimate_region_strict_bound", "estimate_region_upper_bound", "is_exact",
     "iter_map_simplify", "simplify", "to_linear",
 ]  # fmt: skip
 _NOT_YET = frozenset((
     "CompareResult", "Extension", "IntConstraints", "IntConstraintsTransform", "IntGroupBounds",
-    "IterMapExpr", "IterMapLevel", "IterMark", "IterSplitExpr", "IterSumExpr", "PresburgerSet",
+    "IterMapExpr", "IterMark", "IterSplitExpr", "IterSumExpr", "PresburgerSet",
     "Z3ContextScope",
     "domain_touched", "inverse_affine_iter_map", "normalize_iter_map_to_expr", "normalize_to_iter_sum",
     "solve_linear_equations", "solve_linear_inequalities", "subspace_divide",
