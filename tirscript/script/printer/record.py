@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping
+from types import MethodType
 from typing import Any
 
 from tirscript.diagnostics import Source, Span
-from tirscript.ir.expr import Expr
+from tirscript.ir.expr import IterVar
+from tirscript.ir.stmt import Stmt
 
 from .core import ExprPrinter, Printer, StmtPrinter
 
+# Nodes that are lines of their own.
+_LINES = (Stmt, IterVar)
 _OPEN, _SEP, _CLOSE = "\x01", "\x02", "\x03"
 _MARK = re.compile(r"(\x01\d+\x02|\x03|\n)")
 _ANY = re.compile(r"\x01\d+\x02|\x03")
@@ -62,9 +66,10 @@ class Recorder(Printer):
         """Record those nodes; None: all."""
         self.only = nodes
         if isinstance(nodes, (set, frozenset)) and isinstance(self.exprs, _Recording):
-            # Where no expression is wanted none is marked.
-            if not any(isinstance(n, Expr) for n in nodes):
+            # Where only lines are wanted (of loops, blocks, axes), no text inside of a line is marked.
+            if all(isinstance(n, _LINES) for n in nodes):
                 self.exprs = self.exprs.table
+                self.define = MethodType(Printer.define, self)  # type: ignore[method-assign]
 
     def mark(self, node: Any, text: str) -> str:
         if self.only is not None and node not in self.only:
