@@ -310,6 +310,43 @@ def test_passes_that_the_user_adds() -> None:
         assert tvm.lower(module("A[0] = T.float32(1)"))["f"].attrs["k"] == 7
 
 
+def test_the_python_target_takes_what_it_can() -> None:
+    mod = module('assert A[0] > T.float32(0), "m"\nA[1] = T.float32(1)')
+    a = np.zeros(16, "float32")
+    with PassContext(config={"tir.disable_assert": True}):
+        tvm.build(mod, "python")(a)
+    assert a[1] == 1.0
+    with pytest.raises(tvm.AssertFailed):
+        tvm.build(mod, "python")(a)
+    doubled = t.Apply(lambda f: f.with_body(tir.SeqStmt([f.body, tir.BufferStore(f.buffers[0], 7.0, [2])])))
+    with PassContext(config={"tir.add_lower_pass": [(0, doubled)], "tir.disable_assert": True}):
+        tvm.build(mod, "python")(a)
+    assert a[2] == 7.0
+    with PassContext(config={"tir.add_lower_pass": [(2, doubled)]}):
+        with pytest.raises(PassContextError, match="phase 2"):
+            tvm.build(mod, "python")
+
+
+def test_one_context_in_many_threads() -> None:
+    cx = PassContext(opt_level=1)
+    faults: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            for _ in range(200):
+                with cx, PassContext(opt_level=3), cx:
+                    assert PassContext.current() is cx
+        except BaseException as e:  # told to the test
+            faults.append(e)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for w in workers:
+        w.start()
+    for w in workers:
+        w.join()
+    assert not faults and PassContext.current().opt_level == 2
+
+
 WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"config": {"tir.disable_vectorise": True}}, PassContextError, "did you mean `tir.disable_vectorize`?"),
     ({"config": {"tir.UnrollLoop": {"auto_max_stp": 1}}}, PassContextError, "did you mean `auto_max_step`?"),

@@ -295,8 +295,11 @@ def _build_llvm(mod: IRModule, target: Target) -> Module:
 def _build_python(mod: IRModule, target: Target) -> Module:
     from tirscript.codegen.python import compile_python, to_python
     from tirscript.codegen.signature import signature_of
+    from tirscript.lowering.configured import unlowered
+    from tirscript.lowering.context import PassContext
     from tirscript.runtime import load_python
 
+    mod = unlowered(mod, PassContext.current())
     option = target.get("checked", False)
     checked = option if isinstance(option, str) else bool(option)
     functions = compile_python(mod, checked=checked)

@@ -10,7 +10,7 @@ from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 from tirscript.ir.stmt import AssertStmt, Evaluate, For, SeqStmt, Stmt, seq
 
-from .context import MAY_BE_LEFT_OUT, PassContext
+from .context import MAY_BE_LEFT_OUT, PassContext, PassContextError
 from .loop_partition import loop_partition
 from .passes import Pass as ModuleLevel
 from .passes import PassInfo, PrimFuncPass, after, before
@@ -131,6 +131,23 @@ def configured(passes: tuple[Pass, ...], cx: PassContext, whole: bool) -> list[P
         elif p is unroll_loop:
             out += _added(cx, 2)
     return [*out, *_added(cx, 3)] if whole else out
+
+
+def unlowered(mod: IRModule, cx: PassContext) -> IRModule:
+    """The module as a target takes it that runs programs as they are written.
+
+    ``pass-context``: a pass is to run on what such a target does not make.
+    """
+    if cx.plain:
+        return mod
+    late = sorted([phase for phase, _ in cx.option("tir.add_lower_pass", default=()) if phase])
+    if late:
+        raise PassContextError(
+            f"a pass of phase {late[0]} of `tir.add_lower_pass` runs on lowered loops, and the python target "
+            "runs the program as it is written",
+            hint="give the pass phase 0, or build for llvm",
+        )
+    return run(mod, (), cx, whole=True)
 
 
 def _added(cx: PassContext, phase: int) -> list[AddedPass]:

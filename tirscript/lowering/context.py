@@ -198,7 +198,6 @@ class PassContext:
         self.instruments = list(instruments or ())
         self.config = _checked(config)
         self.left_out = self._left_out()
-        self._token: list[contextvars.Token[PassContext | None]] = []
 
     def _left_out(self) -> frozenset[str]:
         """Our passes that do not run."""
@@ -232,8 +231,8 @@ class PassContext:
     @staticmethod
     def current() -> PassContext:
         """The context of the innermost ``with``; one that says nothing where there is none."""
-        found = _current.get()
-        return found if found is not None else _DEFAULT
+        stack = _stack.get()
+        return stack[-1] if stack else _DEFAULT
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:
@@ -253,12 +252,12 @@ class PassContext:
                 f()
 
     def __enter__(self) -> PassContext:
-        self._token.append(_current.set(self))
+        _stack.set((*_stack.get(), self))
         self._tell("enter_pass_ctx")
         return self
 
     def __exit__(self, *exc: object) -> None:
-        _current.reset(self._token.pop())
+        _stack.set(_stack.get()[:-1])
         self._tell("exit_pass_ctx")
 
     def __repr__(self) -> str:
@@ -337,5 +336,5 @@ def _added_passes(name: str, value: Sequence[Any]) -> list[tuple[int, Any]]:
     return out
 
 
-_current: contextvars.ContextVar[PassContext | None] = contextvars.ContextVar("pass_context", default=None)
+_stack: contextvars.ContextVar[tuple[PassContext, ...]] = contextvars.ContextVar("pass_contexts", default=())
 _DEFAULT = PassContext()

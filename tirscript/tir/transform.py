@@ -53,6 +53,12 @@ def _over(name: str, transform: Callable[[PrimFunc], PrimFunc]) -> Pass:
     return PrimFuncPass(ordered, PassInfo(0, f"tir.{name}"))
 
 
+# Where a pass sees less than TVM's does.
+_NOTES = {
+    "plan_buffer_allocation": "\n\n    Memory of blocks stays where it is until `LowerOpaqueBlock` has run.",
+}
+
+
 def _ours(name: str) -> Callable[..., Pass]:
     """The function that makes the pass, as TVM spells it."""
     own = PASS_NAMES[name]
@@ -60,9 +66,10 @@ def _ours(name: str) -> Callable[..., Pass]:
     def make() -> Pass:
         return _over(name, getattr(importlib.import_module(f"tirscript.lowering.{own}"), own))
 
+    note = _NOTES.get(own, "")
     doc = getattr(importlib.import_module(f"tirscript.lowering.{own}"), own).__doc__
     make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"{doc}\n\n    Source: TVM's ``tir.transform.{name}``."
+    make.__doc__ = f"{doc}{note}\n\n    Source: TVM's ``tir.transform.{name}``."
     return make
 
 

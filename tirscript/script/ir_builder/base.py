@@ -29,29 +29,28 @@ class IRBuilder:
     def __init__(self) -> None:
         self.frames: list[IRBuilderFrame] = []
         self._results: list[Any] = []
-        self._tokens: list[contextvars.Token[IRBuilder | None]] = []
 
     def __enter__(self) -> IRBuilder:
-        self._tokens.append(_current.set(self))
+        _stack.set((*_stack.get(), self))
         return self
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        _current.reset(self._tokens.pop())
+        _stack.set(_stack.get()[:-1])
         if kind is not None:
             self.frames.clear()
 
     @staticmethod
     def current() -> IRBuilder:
         """The builder of the innermost ``with``."""
-        found = _current.get()
-        if found is None:
+        stack = _stack.get()
+        if not stack:
             raise IRBuilderError("there is no builder here", hint="with IRBuilder() as ib: ...")
-        return found
+        return stack[-1]
 
     @staticmethod
     def is_in_scope() -> bool:
         """Whether there is a ``with IRBuilder()`` around."""
-        return _current.get() is not None
+        return bool(_stack.get())
 
     def get(self) -> Any:
         """The function, module or statement that was made."""
@@ -182,4 +181,4 @@ class WrapFrame(IRBuilderFrame):
         return self.wrap(body)
 
 
-_current: contextvars.ContextVar[IRBuilder | None] = contextvars.ContextVar("ir_builder", default=None)
+_stack: contextvars.ContextVar[tuple[IRBuilder, ...]] = contextvars.ContextVar("ir_builders", default=())
