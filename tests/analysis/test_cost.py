@@ -209,12 +209,39 @@ def test_formulas_hold_for_every_size(name: str, n: int) -> None:
     assert str(cost.flops) == flops
 
 
+@pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_random_programs(data: Any) -> None:
     text = data.draw(block_programs())
     f = ts.script.parse(text, check_well_formed=False) if "check" in text else parse(text)
     check(f, exact=False)
+
+
+# ---- schedules
+
+
+def test_steps_keep_the_operations() -> None:
+    """However it is tiled, guarded and staged, a matmul does two operations for each point."""
+    from tests.display.programs import matmul
+
+    sch = ts.Schedule(matmul())
+    i, j, k = sch.get_loops("C")
+    i_0, i_1 = sch.split(i, [None, 5])
+    j_0, j_1 = sch.split(j, [None, 7])
+    sch.reorder(i_0, j_0, k, i_1, j_1)
+    sch.vectorize(j_1)
+    sch.parallel(i_0)
+    sch.cache_read("C", 1, "local")
+    sch.cache_write("C", 0, "local")
+    sch.decompose_reduction("C", k)
+    for step in range(len(sch.history) + 1):
+        sch.goto(step)
+        cost = cost_of(sch.mod)
+        assert cost.flops == 2 * 16 * 24 * 12, sch.history
+        assert cost["k"].flops == 2 * 16 * 24 * 12
+    lowered = next(iter(ts.lower(sch.mod).functions.values()))
+    assert cost_of(lowered).flops.value() >= 2 * 16 * 24 * 12
 
 
 # ---- the object

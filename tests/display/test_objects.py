@@ -71,8 +71,8 @@ def every_kind(f: ts.PrimFunc) -> list[Any]:
     B = ts.te.compute((4,), lambda i: A[i, 0] + 1.0, name="B")
     return [
         f, ts.IRModule({"f": f}), f.body, sch, sch.trace, block, loops[1], tile[0], module, timing,
-        sch.history, sch.history[0], sch.diff(), sch.tree(), f.tree(), A, B, ts.Target("llvm -num-cores=4"), ts.cpu(),
-        ts.nd.array(np.arange(3)), display.cost_of(f), display.Machine(1e9, 1e9),
+        sch.history, sch.history[0], sch.diff(), sch.tree(), f.tree(), A, B, ts.Target("llvm -num-cores=4"),
+        ts.cpu(), ts.nd.array(np.arange(3)), display.cost_of(f), display.Machine(1e9, 1e9),
         display.Comparison({"a": timing, "b": timing}),
     ]  # fmt: skip
 

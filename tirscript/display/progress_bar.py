@@ -5,6 +5,7 @@ The bars are tqdm's; without tqdm, or where the output is a file, there are none
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import time
@@ -24,6 +25,22 @@ def watched() -> bool:
     if os.environ.get("TQDM_DISABLE"):
         return False
     return in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def _tqdm() -> Any:
+    """tqdm's bar for this place; None where there is none.
+
+    In a notebook it needs ipywidgets: without them a bar would be text that stays in the saved output.
+    """
+    from .objects import in_notebook
+
+    try:
+        if in_notebook():
+            importlib.import_module("ipywidgets")
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm
 
 
 class Progress:
@@ -57,9 +74,8 @@ class Progress:
         if not watched():
             self._off = True
             return
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
+        tqdm = _tqdm()
+        if tqdm is None:
             self._off = True
             return
         self._bar = tqdm(total=self.total, desc=self.what, initial=self.done, leave=False)
