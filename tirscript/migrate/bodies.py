@@ -64,6 +64,15 @@ class Bodies:
         self.era = era
         self.out = out
         self.tree = tree
+        self.nodes = list(ast.walk(tree))
+        self._told = {
+            n.func.value.id
+            for n in self.nodes
+            if isinstance(n, ast.Call)
+            and isinstance(n.func, ast.Attribute)
+            and n.func.attr == "work_on"
+            and isinstance(n.func.value, ast.Name)
+        }  # schedules that are told what to work on
         self.skip: set[ast.AST] = set()  # names that go together with what they stand in
         self._function: dict[ast.AST, Function] = {}
         self._module: dict[ast.AST, ast.ClassDef] = {}
@@ -72,7 +81,7 @@ class Bodies:
         self.already_27 = any(
             isinstance(n, ast.ImportFrom) and n.module in ("tvm.script", "tvm.script.tirx")
             and (n.module.endswith("tirx") or any(a.name == "tirx" for a in n.names))
-            for n in ast.walk(tree)
+            for n in self.nodes
         )  # fmt: skip
         self._collect(tree, None, False)
         for f in self.functions:
@@ -229,7 +238,7 @@ class Bodies:
     # ---- edits
 
     def run(self) -> None:
-        for n in ast.walk(self.tree):
+        for n in self.nodes:
             if isinstance(n, ast.Subscript) and self._tir(n.value) == "Buffer":
                 if self.era != "course-2022":
                     self._buffer_call(n)
@@ -248,7 +257,7 @@ class Bodies:
             elif self.era == "course-2022":
                 self._options(f)
         if self.era != "tvm-0.27":
-            for n in ast.walk(self.tree):
+            for n in self.nodes:
                 if isinstance(n, ast.ClassDef):
                     d = self._decorated(n, "ir_module")
                     if d is not None and not any(f.kept for f in self._of(n)):
@@ -527,7 +536,7 @@ class Bodies:
         if len(bound) != 1 or not isinstance(bound[0].node, ast.ClassDef):
             return
         functions = [f for f in self._of(bound[0].node) if not f.macro]
-        if len(functions) != 1 or functions[0].node.name == "main" or self._told(n.targets[0].id):
+        if len(functions) != 1 or functions[0].node.name == "main" or n.targets[0].id in self._told:
             return
         at = self.out.at
         text = f'\n{at.indent(at.start(n))}{n.targets[0].id}.work_on("{functions[0].node.name}")'
@@ -537,13 +546,6 @@ class Bodies:
             self.out.cannot(n, "Schedule", f"TVM must be told {text.strip()}")
             return
         self.out.edit(end + len(rest.rstrip("\r")), end + len(rest.rstrip("\r")), text)
-
-    def _told(self, name: str) -> bool:
-        for n in ast.walk(self.tree):
-            if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "work_on":
-                if isinstance(n.func.value, ast.Name) and n.func.value.id == name:
-                    return True
-        return False
 
 
 def _walk(function: ast.FunctionDef) -> list[ast.AST]:

@@ -28,11 +28,11 @@ class Item(NamedTuple):
 class Imports:
     """The plan: for each imported name, the modules that its uses need now and what they are called."""
 
-    def __init__(self, names: Names, era: str, tree: ast.AST) -> None:
+    def __init__(self, names: Names, era: str, nodes: list[ast.AST]) -> None:
         self.names = names
         self.era = era
         self.root = "tirscript" if era == "tirscript" else "tvm"
-        self.statements = [n for n in ast.walk(tree) if isinstance(n, Statement) and _ours(n)]
+        self.statements = [n for n in nodes if isinstance(n, Statement) and _ours(n)]
         # Alias and new path of a module or object, and the name that it has in the file.
         self._local: dict[tuple[ast.alias, str], str] = {}
         self._wanted: dict[ast.alias, dict[str, None]] = {}

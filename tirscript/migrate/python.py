@@ -84,8 +84,8 @@ class _Migration:
         self.quoted = _open_annotations(tree, self.at)
         self.tree = tree
         self.names = Names(tree)
-        self.imports = Imports(self.names, era, tree)
         self.bodies = Bodies(self.names, era, tree, self)
+        self.imports = Imports(self.names, era, self.bodies.nodes)
         self.edits: list[Edit] = []
         self.remarks: list[Remark] = []
         self._uses: list[tuple[ast.expr, str]] = []
@@ -125,7 +125,7 @@ class _Migration:
                 self._spell(node, new)
         self._check_imports()
         self.edits += self.imports.edits(self.at)
-        for n in ast.walk(self.tree):
+        for n in self.bodies.nodes:
             if isinstance(n, ast.Attribute) and self.names.path(n) is None:
                 self._method(n)
             elif isinstance(n, ast.Call):
