@@ -47,12 +47,12 @@ def test_every_loop_says_what_it_costs(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_vectorized_loops_say_their_lanes_and_strides(capsys: pytest.CaptureFixture[str]) -> None:
     notes = shown(tiled(), capsys)
-    assert notes["for j_1 in T.vectorized(8):"].endswith("8 lanes of 32 bits; C B contiguous, A one element")
+    assert notes["for j_1 in T.vectorized(8):"].endswith("8 x 32 bits; C B contiguous, A one element")
     assert notes["for i_0 in T.parallel(4):"].endswith("4 tasks")
     sch = ts.Schedule(matmul())
     sch.vectorize(sch.get_loops("C")[0])
     assert shown(sch, capsys)["for i in T.vectorized(16):"].endswith(
-        "16 lanes of 32 bits; B one element, C by 24 A by 12 strided"
+        "16 x 32 bits; B one element, C by 24 A by 12 strided"
     )
 
 

@@ -171,6 +171,15 @@ def test_the_roofline_has_a_point_for_each_timing(plt: Any) -> None:
     assert "20 GFLOP/s, 1 GB/s (given)" in given.get_title()
 
 
+def test_charts_have_no_ground_of_their_own(plt: Any) -> None:
+    """Nor does IPython paint one, as it does where all labels of a picture are light, or all dark."""
+    inline = pytest.importorskip("matplotlib_inline.backend_inline")
+    ax = display.roofline({"slow": SLOW, "fast": FAST}, machine=MACHINE)
+    ax.figure.canvas.draw()
+    assert ax.figure.patch.get_alpha() == 0 == ax.patch.get_alpha()
+    assert inline._fetch_figure_metadata(ax.figure) == {}
+
+
 def test_bars_have_whiskers_and_speed_ups(plt: Any) -> None:
     ax = display.bar_chart({"slow": SLOW, "fast": FAST}, baseline="slow")
     assert [bar.get_width() for bar in ax.patches] == [10.0, 2.0]

@@ -110,14 +110,16 @@ def roofline(
     return ax
 
 
-_GREY = "#7f858b"
+_GREY, _DARKER = "#7f858b", "#767c82"
 
 
 def _on_any_ground(ax: Any, legend: Any = None) -> None:
     """Text and lines that read on white and on black, and no ground of their own."""
     ax.figure.patch.set_alpha(0)
     ax.patch.set_alpha(0)
-    ax.tick_params(colors=_GREY, which="both")
+    ax.tick_params(axis="x", colors=_GREY, which="both")
+    # IPython paints a ground under pictures whose labels are all light, or all dark: these are not all one.
+    ax.tick_params(axis="y", colors=_DARKER, which="both")
     for text in (ax.title, ax.xaxis.label, ax.yaxis.label, *(legend.get_texts() if legend else ())):
         text.set_color(_GREY)
     for spine in ax.spines.values():

@@ -134,7 +134,7 @@ def loop_state(part: Cost) -> str:
         widths = {dt.info(a.buffer.dtype).bits for a in part.accesses}
         lanes = f"{extent} lanes" if extent is not None else "vector"
         if extent is not None and widths:
-            lanes += f" of {max(widths)} bits"
+            lanes = f"{extent} x {max(widths)} bits"
         strides = _strides(part)
         return f"{lanes}; {strides}" if strides else lanes
     if loop.kind == "parallel":
