@@ -126,3 +126,21 @@ def test_a_module_defined_in_a_cell_is_displayed_as_html_and_text() -> None:
     assert data["text/plain"].startswith("# from tirscript.script import ir as I")
     assert data["text/html"].startswith("<pre style=")
     assert "class Module" in re.sub(r"<[^>]*>", "", data["text/html"])
+
+
+def test_the_map_names_every_lesson_and_nothing_else() -> None:
+    text = (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    for link in links:
+        assert (ROOT / "notebooks" / link).is_file(), link
+    assert [k for k in links if k.endswith(".ipynb")] == [p.name for p in LESSONS]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_links_between_lessons_lead_somewhere(path: Path) -> None:
+    nb = nbformat.read(path, as_version=4)
+    for cell in nb.cells:
+        for link in re.findall(r"\]\(([^)]+)\)", cell.source) if cell.cell_type == "markdown" else []:
+            assert (path.parent / link).is_file(), link
+    figures = ("plt.", "bar_chart", "roofline", "movie(", "linked(", ".svg")
+    assert any(word in cell.source for cell in nb.cells for word in figures), "a lesson has a figure"
