@@ -121,9 +121,13 @@ class MatchBufferRegion(Node):
     span: Span | None = None
 
 
+_ONE = const_int(1)
+
+
 def point(buffer: Buffer, indices: tuple[Expr, ...]) -> BufferRegion:
     """The region of the single element at ``indices``."""
-    return BufferRegion(buffer, tuple([Range(i, const_int(1, i.dtype)) for i in indices]))
+    ranges = [Range(i, _ONE if i.dtype == "int32" else const_int(1, i.dtype)) for i in indices]
+    return BufferRegion(buffer, tuple(ranges))
 
 
 def full_region(buffer: Buffer) -> BufferRegion:

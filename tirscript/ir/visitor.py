@@ -99,6 +99,17 @@ def _collect(n: Any, out: set[Var]) -> None:
         out.add(n)
     elif t in _LEAVES:
         pass
+    elif t in _ARITHMETIC:
+        e = n.a
+        if type(e) is Var:
+            out.add(e)
+        else:
+            _collect(e, out)
+        e = n.b
+        if type(e) is Var:
+            out.add(e)
+        elif type(e) is not IntImm:
+            _collect(e, out)
     elif t is For or t is Block:
         out |= free_vars(n)
     elif t in _SCOPES:

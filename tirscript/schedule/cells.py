@@ -67,11 +67,18 @@ def read_form(e: Any, k: int, terms: Terms) -> int | None:
         return k * e.value  # type: ignore[no-any-return]
     if t is Add or t is Sub:
         a = read_form(e.a, k, terms)
+        if a is None:
+            return None
         b = read_form(e.b, k if t is Add else -k, terms)
-        return None if a is None or b is None else a + b
+        return None if b is None else a + b
     if t is Mul:
         if type(e.b) is IntImm:
-            return read_form(e.a, k * e.b.value, terms)
+            k *= e.b.value
+            e = e.a
+            if type(e) is Var and e.exact:
+                terms[e] = terms.get(e, 0) + k
+                return 0
+            return read_form(e, k, terms)
         if type(e.a) is IntImm:
             return read_form(e.b, k * e.a.value, terms)
         return None

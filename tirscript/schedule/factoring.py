@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from tirscript.analysis.access import conjuncts, infer_regions
@@ -19,6 +19,7 @@ from tirscript.ir.expr import (
     And,
     BufferLoad,
     Expr,
+    FloatImm,
     FloorDiv,
     IntImm,
     IterVar,
@@ -43,7 +44,7 @@ from tirscript.ir.stmt import (
 from tirscript.ir.visitor import buffer_exprs, free_vars, fresh_copy, substitute, walk
 
 from .caching import scope_of
-from .cells import form_of
+from .cells import read_form
 from .legality import Interval, outside_ranges
 from .names import free_name, names_around
 from .prove import bind_around
@@ -61,6 +62,7 @@ class Factoring:
 
     __slots__ = (
         "axis", "chain", "dropped", "guards", "place", "realize", "reductions", "size", "starts", "top",
+        "uses",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +76,7 @@ class Factoring:
         starts: dict[Buffer, Expr],
         axis: int,
         size: Expr,
+        uses: list[Set[Var]],
     ) -> None:
         self.place = place
         self.top = top
@@ -84,6 +87,7 @@ class Factoring:
         self.starts = starts  # what the partial results start from
         self.axis = axis
         self.size = size  # the extent of the new dimension
+        self.uses = uses  # the variables in what each axis is bound to
         self.guards: Guards = ((), (), ())
 
 
@@ -147,9 +151,6 @@ class _Axis:
         return self.iv.var if _is_zero(self.iv.dom.min) else Sub(self.iv.var, self.iv.dom.min)
 
 
-_LEAVES = frozenset({Var, IntImm})
-
-
 def _is_zero(e: Any) -> bool:
     return type(e) is IntImm and e.value == 0
 
@@ -209,30 +210,34 @@ class _Nests:
         b = realize.block
         s: For = plan.place.node
         own = s.loop_var
-        for iv, value in zip(b.iter_vars, realize.iter_values, strict=True):
+        for iv, used in zip(b.iter_vars, plan.uses, strict=True):
             # The axes that stay keep their names, the others give theirs up.
-            if iv.kind != "reduce" or (
-                value is not own and (type(value) is Var or own not in free_vars(value))
-            ):
+            if iv.kind != "reduce" or own not in used:
                 taken.add(iv.var.name)
-        self.cells: dict[Buffer, tuple[Expr, ...]] = {
-            x: i for r in plan.reductions for x, i in zip(r.buffers, r.indices, strict=True)
-        }
+        self.cells: dict[Buffer, tuple[Expr, ...]] = {}
+        for r in plan.reductions:
+            self.cells.update(zip(r.buffers, r.indices, strict=True))
         self.order = _order(b, self.cells)
         self.partial: dict[Buffer, Buffer] = {}
         self.slots: dict[Buffer, int] = {}  # where the new dimension of each stands
         for x in self.order:
-            shape = list(x.shape)
+            shape = x.shape
             n = self.slots[x] = plan.axis if plan.axis >= 0 else len(shape) + 1 + plan.axis
-            shape.insert(n, plan.size)
-            self.partial[x] = make_buffer(
-                free_name(f"{x.name}_rf", taken), tuple(shape), x.dtype, scope=x.scope
-            )
+            shape = (*shape[:n], plan.size, *shape[n:])
+            self.partial[x] = make_buffer(free_name(f"{x.name}_rf", taken), shape, x.dtype, scope=x.scope)
         self.axis_names = taken
 
     def at(self, x: Buffer, cell: tuple[Expr, ...], index: Expr) -> tuple[Expr, ...]:
         n = self.slots[x]
         return (*cell[:n], index, *cell[n:])
+
+    def points(self, cells: dict[Buffer, tuple[Expr, ...]], index: Expr) -> dict[Buffer, tuple[Expr, ...]]:
+        """The cells of the partial results."""
+        out = {}
+        for x, cell in cells.items():
+            n = self.slots[x]
+            out[x] = (*cell[:n], index, *cell[n:])
+        return out
 
     # ---- partial results
 
@@ -245,7 +250,7 @@ class _Nests:
             fresh[v] = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
         axes, values, inside, index = self.partial_axes(fresh)
         body = self.moved(b.body, inside, index, self.renamed_lets(b.body))
-        cells = {x: self.at(x, cell, index) for x, cell in self.cells.items()}
+        cells = self.points(self.cells, index)
         reads = [r if not inside else _moved(r, inside) for r in b.reads if r.buffer not in self.cells]
         writes = tuple([point(self.partial[x], cells[x]) for x in self.order])
         init: Stmt | None = None
@@ -275,20 +280,21 @@ class _Nests:
                     own.inner = iv.var
                     own.iv = IterVar(iv.var, own.iv.dom, "spatial", "", iv.span)
                     break
-        known = {s.loop_var: own}
+        inner: dict[Var, Expr] = {s.loop_var: own.inner}  # the loops over the new axes
         kept: list[Any] = [own]
         inside: dict[Var, Expr] = {}
-        loops = {f.loop_var: f for f in plan.chain}
-        for iv, value in zip(b.iter_vars, plan.realize.iter_values, strict=True):
+        for iv, value, used in zip(b.iter_vars, plan.realize.iter_values, plan.uses, strict=True):
             if value is s.loop_var:
                 if iv.var is not own.iv.var:
                     inside[iv.var] = own.inner
-            elif iv.kind == "reduce" and type(value) is not Var and s.loop_var in free_vars(value):
-                for v in walk(value):
-                    if type(v) is Var and v in loops and v not in known:
-                        known[v] = axis = _Axis(loops[v], "reduce", taken)
+            elif iv.kind == "reduce" and type(value) is not Var and s.loop_var in used:
+                for v in _in_order(value):
+                    if v not in inner and v in fresh:
+                        f = next(f for f in plan.chain if f.loop_var is v)
+                        axis = _Axis(f, "reduce", taken)
+                        inner[v] = axis.inner
                         kept.append(axis)
-                inside[iv.var] = put(value, {v: a.inner for v, a in known.items()})
+                inside[iv.var] = put(value, inner)
             else:
                 kept.append((iv, value))
         axes, values = [], []
@@ -297,7 +303,7 @@ class _Nests:
             if iv.dom is not None and type(iv.dom.extent) is not IntImm and fresh.keys() & free_vars(iv.dom):
                 iv = iv.replace(dom=substitute(iv.dom, fresh))
             axes.append(iv)
-            values.append(fresh[value] if value in fresh else put(value, fresh))
+            values.append(fresh.get(value, value) if type(value) is Var else put(value, fresh))
         return tuple(axes), tuple(values), inside, own.index()
 
     def renamed_lets(self, s: Any) -> dict[Var, Var]:
@@ -367,28 +373,33 @@ class _Nests:
                 axes.append(IterVar(new, iv.dom, iv.kind, iv.thread_tag, iv.span))
                 values.append(value)
         index = own.index()
-        plain = {
-            x: tuple([again[i] if i in again else put(i, again) for i in cell])
-            for x, cell in self.cells.items()
-        }
-        cells = {x: self.at(x, cell, index) for x, cell in plain.items()}
-        results: dict[Buffer, Expr] = {}
-        for r in plan.reductions:
-            olds = [BufferLoad(x, plain[x]) for x in r.buffers]
-            news = [BufferLoad(self.partial[x], cells[x]) for x in r.buffers]
-            results.update(zip(r.buffers, r.combiner.apply(olds, news), strict=True))
-        if len(results) == 1:
+        plain: dict[Buffer, tuple[Expr, ...]] = {}
+        for x, cell in self.cells.items():
+            plain[x] = tuple([again.get(i, i) if type(i) is Var else put(i, again) for i in cell])
+        cells = self.points(plain, index)
+        if len(self.order) == 1:
             (x,) = self.order
-            body: Stmt = BufferStore(x, results[x], plain[x])
+            old, new_value = BufferLoad(x, plain[x]), BufferLoad(self.partial[x], cells[x])
+            (result,) = plan.reductions[0].combiner.apply((old,), (new_value,))
+            body: Stmt = BufferStore(x, result, plain[x])
         else:
+            results: dict[Buffer, Expr] = {}
+            for r in plan.reductions:
+                olds = [BufferLoad(x, plain[x]) for x in r.buffers]
+                news = [BufferLoad(self.partial[x], cells[x]) for x in r.buffers]
+                results.update(zip(r.buffers, r.combiner.apply(olds, news), strict=True))
             lets = {x: Var(f"v_{x.name}", x.dtype, False) for x in self.order}
             body = seq(*[BufferStore(x, lets[x], plain[x]) for x in self.order])
             for x in reversed(self.order):
                 body = LetStmt(lets[x], results[x], body)
         assert b.init is not None
         if _plain_init(b.init, self.cells):
-            given: Any = b.init.seq if type(b.init) is SeqStmt else (b.init,)
-            init = seq(*[BufferStore(x.buffer, x.value, plain[x.buffer], None, x.span) for x in given])
+            given: Any = b.init
+            if type(given) is BufferStore:
+                x = given.buffer
+                init: Stmt = BufferStore(x, given.value, plain[x], None, given.span)
+            else:
+                init = seq(*[BufferStore(x.buffer, x.value, plain[x.buffer], None, x.span) for x in given.seq])
             reads = tuple([point(self.partial[x], cells[x]) for x in self.order])
             writes = tuple([point(x, plain[x]) for x in self.order])
         else:
@@ -432,8 +443,8 @@ class _Nests:
     # ---- both
 
     def kept(self) -> list[For]:
-        gone = {f.loop_var for f in self.plan.dropped}
-        return [f for f in self.plan.chain if f.loop_var not in gone]
+        plan = self.plan
+        return [f for f in plan.chain if f not in plan.dropped] if plan.dropped else plan.chain
 
     def nest(self, loops: list[For], fresh: dict[Var, Expr] | None, inner: Stmt) -> Stmt:
         """The loops, with new variables if they are given, around a statement."""
@@ -468,18 +479,37 @@ def _order(b: Block, cells: dict[Buffer, Any]) -> list[Buffer]:
 
 
 def _moved(r: BufferRegion, inside: dict[Var, Expr]) -> BufferRegion:
-    for e in buffer_exprs(r.buffer):
+    b = r.buffer
+    for e in buffer_exprs(b) if b.strides or b.elem_offset is not None else b.shape:
         if type(e) is not IntImm and free_vars(e) & inside.keys():
             return substitute(r, inside)
-    return BufferRegion(r.buffer, tuple([_range(x, inside) for x in r.region]), r.span)
+    ranges = []
+    for x in r.region:
+        low, extent = x.min, x.extent
+        new = inside.get(low, low) if type(low) is Var else put(low, inside)
+        if type(extent) is not IntImm:
+            extent = put(extent, inside)
+        ranges.append(x if new is low and extent is x.extent else Range(new, extent))
+    return BufferRegion(b, tuple(ranges), r.span)
 
 
-def _range(x: Range, inside: dict[Var, Expr]) -> Range:
-    low: Any = x.min
-    low, extent = inside.get(low, low) if type(low) is Var else put(low, inside), x.extent
-    if type(extent) is not IntImm:
-        extent = put(extent, inside)
-    return x if low is x.min and extent is x.extent else Range(low, extent)
+def _in_order(e: Any) -> list[Var]:
+    """The variables of an expression from left to right."""
+    out: list[Var] = []
+    stack = [e]
+    while stack:
+        e = stack.pop()
+        t = type(e)
+        if t is Var:
+            out.append(e)
+        elif t is Add or t is Mul:
+            stack += (e.b, e.a)
+        elif t is not IntImm:
+            out += [v for v in walk(e) if type(v) is Var]
+    return out
+
+
+_NUMBERS = frozenset({IntImm, FloatImm})
 
 
 def _plain_init(init: Any, cells: dict[Buffer, Any]) -> bool:
@@ -488,7 +518,9 @@ def _plain_init(init: Any, cells: dict[Buffer, Any]) -> bool:
     if len(stores) != len(cells):
         return False
     for s in stores:
-        if type(s) is not BufferStore or s.buffer not in cells or type(s.value) is Var or s.value.children():
+        if type(s) is not BufferStore or s.buffer not in cells:
+            return False
+        if type(s.value) not in _NUMBERS and (type(s.value) is Var or s.value.children()):
             return False
         if not _same_cell(s.indices, cells[s.buffer]):
             return False
@@ -496,7 +528,10 @@ def _plain_init(init: Any, cells: dict[Buffer, Any]) -> bool:
 
 
 def _same_cell(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
-    return all(i is j or key_of(i) == key_of(j) for i, j in zip(a, b, strict=True))
+    for i, j in zip(a, b, strict=True):
+        if i is not j and key_of(i) != key_of(j):
+            return False
+    return True
 
 
 def _all(guards: Sequence[Expr], fresh: dict[Var, Expr] | None) -> Expr:
@@ -595,26 +630,21 @@ def _domains(plan: Factoring, guards: list[Expr]) -> list[Expr]:
     """Conditions that the domains of the axes which are replaced stood for."""
     realize = plan.realize
     own = plan.place.node.loop_var
-    loops = {f.loop_var: f for f in plan.chain}
     out: list[Expr] = []
-    ranges: dict[Var, Interval] | None = None
     cx: Analyzer | None = None
-    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
-        if iv.kind != "reduce" or iv.dom is None:
+    for iv, value, used in zip(realize.block.iter_vars, realize.iter_values, plan.uses, strict=True):
+        if iv.kind != "reduce" or iv.dom is None or own not in used:
             continue
         low, extent = iv.dom.min, iv.dom.extent
         if type(value) is Var:
-            if value is not own:
-                continue
-            f = loops[value]
+            f = plan.place.node
             if _alike(f.min, low) and _alike(f.extent, extent):
                 continue
-        elif own not in free_vars(value):
-            continue
-        if ranges is None:
-            ranges = {**outside_ranges(plan.top), **_ranges(plan.chain)}
-        reach = _reach(value, ranges)
+        reach = _reach(value, plan)
         first, count = getattr(low, "value", None), getattr(extent, "value", None)
+        if reach is not None and first is not None and count is not None:
+            if first <= reach[0] and reach[1] < first + count:
+                continue
         end = extent if _is_zero(low) else Add(low, extent)
         below = GE(value, low)
         above = LT(value, end)
@@ -639,25 +669,32 @@ def _assuming(plan: Factoring, guards: list[Expr]) -> Analyzer:
     return cx
 
 
-def _ranges(loops: list[For]) -> dict[Var, Interval]:
-    out: dict[Var, Interval] = {}
-    for f in loops:
-        if type(f.min) is IntImm and type(f.extent) is IntImm:
-            out[f.loop_var] = (f.min.value, f.min.value + max(f.extent.value, 1) - 1)
-    return out
-
-
-def _reach(e: Expr, ranges: dict[Var, Interval]) -> Interval | None:
-    form = form_of(e)
-    if form is None:
+def _reach(e: Expr, plan: Factoring) -> Interval | None:
+    """The least and the largest value of an expression, where the loops and axes say so in constants."""
+    terms: dict[Var, int] = {}
+    low = read_form(e, 1, terms)
+    if low is None:
         return None
-    low = high = form.const
-    for v, k in form.terms.items():
-        if v not in ranges:
-            return None
-        a, b = ranges[v]
-        low += min(a * k, b * k)
-        high += max(a * k, b * k)
+    high = low
+    around: dict[Var, Interval] | None = None
+    for v, k in terms.items():
+        for f in plan.chain:
+            if f.loop_var is v and type(f.min) is IntImm and type(f.extent) is IntImm:
+                first, size = f.min.value, f.extent.value
+                last = first + size - 1 if size > 1 else first
+                break
+        else:
+            if around is None:
+                around = outside_ranges(plan.top)
+            if v not in around:
+                return None
+            first, last = around[v]
+        if k >= 0:
+            low += first * k
+            high += last * k
+        else:
+            low += last * k
+            high += first * k
     return low, high
 
 

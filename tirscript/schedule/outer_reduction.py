@@ -20,6 +20,11 @@ def goes_on(
     The axes of blocks between stand for what is bound to them.  Without ``own`` the loops of the block that
     ``top`` stands in do not count, without ``unit`` those of one iteration.
     """
+    p = top.parent
+    while p is not None and type(p.node) is not For and not getattr(p.node, "iter_values", ()):
+        p = p.parent
+    if p is None:
+        return None  # nothing around it iterates
     bound: dict[Var, IterVar] = {}
     for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
         if iv.kind == "reduce":

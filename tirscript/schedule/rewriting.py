@@ -36,8 +36,11 @@ def put(e: Any, values: Values) -> Any:
     if t is IntImm:
         return e
     if t in _ARITHMETIC:
-        a, b = put(e.a, values), put(e.b, values)
-        return e if a is e.a and b is e.b else t(a, b)
+        # Most operands are leaves.
+        a, b = e.a, e.b
+        x = values.get(a, a) if type(a) is Var else put(a, values)
+        y = b if type(b) is IntImm else values.get(b, b) if type(b) is Var else put(b, values)
+        return e if x is a and y is b else t(x, y)
     return substitute(e, values)
 
 

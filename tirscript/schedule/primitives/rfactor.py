@@ -51,13 +51,14 @@ Source: TVM's ``rfactor``.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from tirscript.analysis.access import accesses, uses_declared
 from tirscript.analysis.dependence import Witness, instance_conflicts
 from tirscript.analysis.reducer import Reduction, reductions_of
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import BufferLoad, Expr, FloatImm, IntImm, Var
+from tirscript.ir.expr import TRUE, BufferLoad, Expr, FloatImm, IntImm, Var
 from tirscript.ir.stmt import BlockRealize, BufferStore, For, SeqStmt
 from tirscript.ir.visitor import free_vars, walk
 
@@ -215,7 +216,8 @@ def check(state: ScheduleState, loop: Any, factor_axis: Any) -> Factoring:
     at: list[tuple[Any, str | None]] = [(s, None), (realize, "")]
     if b.init is None:
         raise NoInit(place.home, at=at, loop=s, block=realize)
-    reduce = _check_kinds(place, realize, chain)
+    bound = _check_kinds(place, realize, chain)
+    reduce = bound.reduce
     if s.thread or s.kind not in ("serial", "unrolled"):
         raise NotSerial(
             place.home, at=[(s, None)], loop=s, kind=f"bound to {s.thread}" if s.thread else s.kind
@@ -225,7 +227,10 @@ def check(state: ScheduleState, loop: Any, factor_axis: Any) -> Factoring:
         raise OpaqueBlock(place.home, at=at, loop=s, block=realize, what=what)
     _check_outside(place, realize, top)
     found = None
-    if all(iv.kind in ("spatial", "reduce") for iv in b.iter_vars):
+    for iv in b.iter_vars:
+        if iv.kind != "spatial" and iv.kind != "reduce":
+            break
+    else:
         found = reductions_of(b)
     if found is None:
         raise UnknownReducer(place.home, at=at, loop=s, block=realize)
@@ -245,9 +250,9 @@ def check(state: ScheduleState, loop: Any, factor_axis: Any) -> Factoring:
         outer = names[0] if names else "a variable around it"
         raise DependentExtent(place.home, at=[(s, None)], loop=s, inner=s, outer=outer)
     if state.enable_check:
-        _check_instances(place, realize, chain, reduce)
-        _check_memory(place, realize, buffers)
-    plan = Factoring(place, top, realize, chain, dropped, found, starts, axis, size)
+        _check_instances(place, realize, chain, bound)
+        _check_memory(place, realize, buffers, bound)
+    plan = Factoring(place, top, realize, chain, dropped, found, starts, axis, size, bound.uses)
     unclear = find_guards(plan)
     if unclear is not None:
         raise UnclearCondition(place.home, at=at, loop=s, block=realize, condition=unclear)
@@ -274,16 +279,34 @@ def _nest(place: StmtSRef) -> tuple[BlockRealize, list[For], StmtSRef]:
     return inner, chain + below, top
 
 
-def _check_kinds(place: StmtSRef, realize: BlockRealize, chain: list[For]) -> set[Var]:
-    """The variables that reduction axes are bound to; no loop of the nest may drive both kinds."""
+class _Bound:
+    """The variables that the axes of a block are bound to: those of reduction axes, those that are all that
+    another axis is bound to, and those of each axis."""
+
+    __slots__ = ("bare", "reduce", "uses")
+
+    def __init__(self) -> None:
+        self.reduce: set[Var] = set()
+        self.bare: set[Var] = set()
+        self.uses: list[Set[Var]] = []
+
+
+def _check_kinds(place: StmtSRef, realize: BlockRealize, chain: list[For]) -> _Bound:
+    """The variables that axes are bound to; no loop of the nest may drive both kinds."""
+    out = _Bound()
     spatial: set[Var] = set()
-    reduce: set[Var] = set()
+    reduce, bare, uses = out.reduce, out.bare, out.uses
     for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
         into = reduce if iv.kind == "reduce" else spatial
         if type(value) is Var:
             into.add(value)
-        elif type(value) is not IntImm:
-            into |= free_vars(value)
+            uses.append({value})
+            if into is spatial:
+                bare.add(value)
+        else:
+            used = free_vars(value)
+            into |= used
+            uses.append(used)
     s = place.node
     v = s.loop_var
     if v not in reduce:
@@ -293,10 +316,11 @@ def _check_kinds(place: StmtSRef, realize: BlockRealize, chain: list[For]) -> se
             place.home, at=[(s, None), (realize, "")], loop=s, block=realize, how=how,
             good=", ".join(good) or "there is none",
         )  # fmt: skip
-    for f in [s, *chain]:
-        if f.loop_var in reduce and f.loop_var in spatial:
-            raise MixedLoop(place.home, at=[(s, None), (f, "")], loop=s, block=realize, mixed=f)
-    return reduce
+    if not reduce.isdisjoint(spatial):
+        for f in [s, *chain]:
+            if f.loop_var in reduce and f.loop_var in spatial:
+                raise MixedLoop(place.home, at=[(s, None), (f, "")], loop=s, block=realize, mixed=f)
+    return out
 
 
 def _check_outside(place: StmtSRef, realize: BlockRealize, top: StmtSRef) -> None:
@@ -312,7 +336,10 @@ def _check_outside(place: StmtSRef, realize: BlockRealize, top: StmtSRef) -> Non
 
 def _check_cells(place: StmtSRef, realize: BlockRealize, found: tuple[Reduction, ...]) -> None:
     """Cells are told by spatial axes alone."""
-    axes = {iv.var: iv for iv in realize.block.iter_vars if iv.kind != "spatial"}
+    axes: dict[Var, Any] = {}
+    for iv in realize.block.iter_vars:
+        if iv.kind != "spatial":
+            axes[iv.var] = iv
     for r in found:
         for buffer, indices in zip(r.buffers, r.indices, strict=True):
             for i in indices:
@@ -345,7 +372,10 @@ def _starts(
                     place.home, at=[(s, None), (outer[0], "")], loop=s, block=realize, outer=outer[0]
                 )
         given = [init.get(x) for x in r.buffers]
-        usable = all(e is not None for e in given)
+        usable = True
+        for e in given:
+            if e is None:
+                usable = False
         if usable and not c.repeatable:
             usable = c.identity is not None and all(map(_equal, given, c.identity))
         if not usable and c.identity is None:
@@ -382,11 +412,9 @@ def _equal(a: Any, b: Any) -> bool:
 
 def _check_extents(place: StmtSRef, chain: list[For], dropped: list[For]) -> None:
     """The loops that stay do not depend on those that go."""
-    if not dropped:
-        return
-    gone = {f.loop_var: f for f in dropped}
-    for f in chain:
-        if f in dropped or (type(f.extent) is IntImm and type(f.min) is IntImm):
+    gone: dict[Var, For] = {f.loop_var: f for f in dropped}
+    for f in chain if gone else ():
+        if (type(f.extent) is IntImm and type(f.min) is IntImm) or f in dropped:
             continue
         for v in free_vars(f.extent) | free_vars(f.min):
             if v in gone:
@@ -406,18 +434,25 @@ def _loops_of(top: StmtSRef, chain: list[For]) -> list[For]:
     return out
 
 
-def _check_instances(place: StmtSRef, realize: BlockRealize, chain: list[For], reduce: set[Var]) -> None:
+def _check_instances(place: StmtSRef, realize: BlockRealize, chain: list[For], bound: _Bound) -> None:
     """Spatial loops tell instances apart, and these have cells of their own."""
-    spatial = [f for f in chain if f.loop_var not in reduce and not _unit(f)]
-    inner = [f for f in chain if f.loop_var in reduce]
-    outer = repeating_loop(place, realize, spatial, inner)
-    if outer is not None:
-        raise RepeatedInstance(
-            place.home, at=[(place.node, None), (outer, "")], loop=place.node, block=realize, outer=outer
-        )
+    for f in chain:
+        v = f.loop_var
+        if v not in bound.bare and v not in bound.reduce and not _unit(f):
+            spatial = [g for g in chain if g.loop_var not in bound.reduce and not _unit(g)]
+            inner = [g for g in chain if g.loop_var in bound.reduce]
+            outer = repeating_loop(place, realize, spatial, inner)
+            if outer is None:
+                break
+            raise RepeatedInstance(
+                place.home, at=[(place.node, None), (outer, "")], loop=place.node, block=realize, outer=outer
+            )
     b = realize.block
     apart = axes_apart(b)
-    if all(iv.var in apart for iv in b.iter_vars if iv.kind == "spatial"):
+    for iv in b.iter_vars:
+        if iv.kind == "spatial" and iv.var not in apart:
+            break
+    else:
         return
     answer = instance_conflicts(b)
     if answer is not None:
@@ -427,23 +462,25 @@ def _check_instances(place: StmtSRef, realize: BlockRealize, chain: list[For], r
         )
 
 
-def _check_memory(place: StmtSRef, realize: BlockRealize, buffers: list[Buffer]) -> None:
+def _check_memory(place: StmtSRef, realize: BlockRealize, buffers: list[Buffer], bound: _Bound) -> None:
     """What is read is not what is updated: in the body, in the predicate and in what binds the axes."""
     aliased = aliased_params(place.home)
     memory = {x.data for x in buffers}
-    if any(x in aliased for x in buffers):
+    if not aliased.isdisjoint(buffers):
         memory |= {x.data for x in aliased}
-    # Other accesses to the memory of a buffer alone are no reduction, to begin with.
-    for a in accesses(realize.block) if len(memory) > len(buffers) else ():
-        if a.buffer.data in memory and a.buffer not in buffers:
-            raise AliasedRead(
-                place.home, at=[(place.node, None), (realize, "")], loop=place.node, block=realize,
-                buffer=a.buffer,
-            )  # fmt: skip
+        # Other accesses to the memory of a buffer alone are no reduction, to begin with.
+        for a in accesses(realize.block) if len(memory) > len(buffers) else ():
+            if a.buffer.data in memory and a.buffer not in buffers:
+                raise AliasedRead(
+                    place.home, at=[(place.node, None), (realize, "")], loop=place.node, block=realize,
+                    buffer=a.buffer,
+                )  # fmt: skip
+    found: list[Expr] = [] if realize.predicate is TRUE else [realize.predicate]
+    for e, used in zip(realize.iter_values, bound.uses, strict=True):
+        if not memory.isdisjoint(used):
+            found.append(e)
     n: Any
-    for e in (realize.predicate, *realize.iter_values):
-        if type(e) is Var or type(e) is IntImm:
-            continue
+    for e in found:
         for n in walk(e):
             if type(n) is BufferLoad and n.buffer.data in memory:
                 raise AliasedRead(
