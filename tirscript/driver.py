@@ -131,16 +131,21 @@ class _Known:
 
     def work(self, args: Sequence[Any]) -> Callable[[], Work | None]:
         """What a call with these arguments does; counted when it is asked for."""
+        from tirscript.arith.linear import to_linear
+
         sizes: dict[Any, int] = {}
         for p, value in zip(self._func.params, args, strict=False):
             buffer = self._func.buffer_map.get(p)
             if buffer is None:
-                if isinstance(value, int):
-                    sizes[p] = value
+                if hasattr(value, "__index__"):
+                    sizes[p] = int(value)
                 continue
             for n, given in zip(buffer.shape, getattr(value, "shape", ()), strict=False):
-                if isinstance(n, Var):
-                    sizes.setdefault(n, int(given))
+                lin = to_linear(n)
+                if lin is not None and len(lin.terms) == 1:
+                    ((v, k),) = lin.terms.items()
+                    if isinstance(v, Var):
+                        sizes.setdefault(v, (int(given) - lin.const) // k)
 
         def count() -> Work | None:
             from tirscript.analysis.cost import cost_of

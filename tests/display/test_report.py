@@ -65,6 +65,32 @@ def f(a: T.handle, s: T.float32):
         assert timing.work == Work(2 * 3 * n, 2 * 4 * 3 * n)
 
 
+def test_sizes_may_be_numbers_and_wrong_arguments_are_refused_first() -> None:
+    f = ts.parse("""
+@T.prim_func
+def f(A: T.Buffer((16,)), n: T.int32):
+    for i in range(n):
+        A[i] = A[i] * T.float32(2)
+""")
+    evaluate = ts.build(f).time_evaluator("f", ts.cpu(), number=1, repeat=1)
+    for n in (5, np.int32(7)):
+        assert evaluate(np.ones(16, "float32"), n).work == Work(int(n), 8 * int(n))
+    with pytest.raises(ts.CallTypeError):
+        evaluate("no array", 3)
+    # A size that stands in an expression is solved for.
+    g = ts.parse("""
+@T.prim_func
+def g(a: T.handle):
+    n = T.int32()
+    A = T.match_buffer(a, (n * 4,))
+    for i in range(n):
+        A[i] = A[i] * T.float32(2)
+""")
+    timing = ts.build(g).time_evaluator("g", ts.cpu(), number=1, repeat=1)(np.ones(8, "float32"))
+    assert timing.work == Work(2, 16)
+    assert BARE.work is None and BARE.gflops is None and "speed" not in BARE.report()
+
+
 def test_work_that_data_decides_is_a_bound() -> None:
     f = ts.parse("""
 @T.prim_func

@@ -171,8 +171,8 @@ class Module:
         about = None if self.about is None else self.about(chosen)
 
         def evaluate(*args: Any) -> Timing:
+            run = compiled.bound(function, args)  # which checks them
             work = None if about is None else about.work(args)
-            run = compiled.bound(function, args)
             timing = measure(run, number, repeat, min_repeat_ms, name=chosen, work=work)
             if about is not None:
                 about.remember(timing)
