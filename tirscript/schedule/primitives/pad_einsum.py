@@ -166,15 +166,18 @@ def check(state: ScheduleState, block: Any, padding: Any) -> Plan:
     at: list[tuple[Any, str | None]] = [(realize, None)]
     if not isinstance(padding, (list, tuple)):
         raise BadPadding(place.home, at=at, given=repr(padding))
-    sizes = [integer(p) for p in padding]
-    if any(p is None for p in sizes):
-        raise BadPadding(place.home, at=at, given=repr(list(padding)))
-    if len(sizes) != len(b.iter_vars) or any(p is None or p <= 0 for p in sizes):
+    sizes: list[int] = []
+    for p in padding:
+        size = integer(p)
+        if size is None:
+            raise BadPadding(place.home, at=at, given=repr(list(padding)))
+        sizes.append(size)
+    if len(sizes) != len(b.iter_vars) or (sizes and min(sizes) <= 0):
         raise BadPaddingValue(
             place.home, at=at, block=realize, count=str(len(b.iter_vars)), given=repr(list(padding))
         )
     plan = _nest(place)
-    _bind(plan, realize, [p for p in sizes if p is not None])
+    _bind(plan, realize, sizes)
     _check_body(place, realize)
     _collect(plan, realize)
     if state.enable_check:
@@ -212,15 +215,13 @@ def _bind(plan: Plan, realize: BlockRealize, sizes: list[int]) -> None:
             what = what or f"axis `{iv.var.name}` is not bound to a loop of its own"
             continue
         seen.add(f.loop_var)
-        assert iv.dom is not None
-        zero = const_int(0, iv.dom.min.dtype)
-        if f.step is not None or not (
-            same(f.min, zero) and same(iv.dom.min, zero) and same(f.extent, iv.dom.extent)
-        ):
+        dom = iv.dom
+        assert dom is not None
+        if f.step is not None or not (_is_zero(f.min) and _is_zero(dom.min) and same(f.extent, dom.extent)):
             what = what or f"loop `{f.loop_var.name}` does not run over the domain of `{iv.var.name}` from 0"
             continue
-        plan.extents[iv.var] = iv.dom.extent
-        new = _rounded(iv.dom.extent, size)
+        plan.extents[iv.var] = dom.extent
+        new = _rounded(dom.extent, size)
         if new is None:
             continue
         plan.new[iv.var] = new
@@ -229,10 +230,16 @@ def _bind(plan: Plan, realize: BlockRealize, sizes: list[int]) -> None:
                 plan.place.home, at=[(realize, None), (f, "")], block=realize, loop=f, thread=f.thread
             )
         for g in plan.chain:
+            if type(g.min) is IntImm and type(g.extent) is IntImm:
+                continue
             if f.loop_var in free_vars(g.min) or f.loop_var in free_vars(g.extent):
                 what = what or f"the extent of loop `{g.loop_var.name}` depends on `{f.loop_var.name}`"
     if what is not None:
         raise NotTrivialBinding(plan.place.home, at=[(realize, None)], block=realize, what=what)
+
+
+def _is_zero(e: Expr) -> bool:
+    return e.value == 0 if type(e) is IntImm else same(e, const_int(0, e.dtype))
 
 
 def _rounded(extent: Expr, size: int) -> Expr | None:
@@ -255,11 +262,9 @@ def _check_body(place: StmtSRef, realize: BlockRealize) -> None:
         what = f"its body is {describe(s)}, not a single store"
     elif uses_declared(b) or b.match_buffers or b.alloc_buffers:
         what = "it is opaque, or allocates or matches buffers"
-    elif any(k not in ("spatial", "reduce") for k in kinds.values()):
+    elif not _EINSUM.issuperset(kinds.values()):
         what = "it has axes that are neither spatial nor reduction axes"
-    elif any(kinds.get(i) != "spatial" for i in s.indices if type(i) is not IntImm) or len(
-        {i for i in s.indices if type(i) is Var}
-    ) != sum(type(i) is Var for i in s.indices):
+    elif not _own_cell(s.indices, kinds):
         what = f"its cell of {s.buffer.name} is not told by different spatial axes"
     elif b.init is not None and not (
         type(b.init) is BufferStore and b.init.buffer is s.buffer and _same_cell(b.init.indices, s.indices)
@@ -268,16 +273,37 @@ def _check_body(place: StmtSRef, realize: BlockRealize) -> None:
     else:
         n: Any
         for n in _loads(b):
-            if n.predicate is not None or any(type(i) is not IntImm and i not in kinds for i in n.indices):
+            plain, vectors = n.predicate is None, False
+            for i in n.indices:
+                if type(i) is not IntImm and i not in kinds:
+                    plain = False
+                if "x" in i.dtype:
+                    vectors = True
+            if not plain:
                 what = what or f"an index of {n.buffer.name} is neither an axis nor a constant"
             if n.buffer.data is s.buffer.data and not (
                 n.buffer is s.buffer and _same_cell(n.indices, s.indices)
             ):
                 what = what or f"it reads {s.buffer.name} elsewhere than at the cell that it writes"
-            if any("x" in i.dtype for i in n.indices):
+            if vectors:
                 what = what or "it reads vectors"
     if what is not None:
         raise NotEinsum(place.home, at=[(realize, None)], block=realize, what=what)
+
+
+_EINSUM = frozenset({"spatial", "reduce"})
+
+
+def _own_cell(indices: tuple[Any, ...], kinds: dict[Any, str]) -> bool:
+    """Whether a cell is told by different spatial axes, and by constants."""
+    seen: set[Any] = set()
+    for i in indices:
+        if type(i) is IntImm:
+            continue
+        if i in seen or kinds.get(i) != "spatial":
+            return False
+        seen.add(i)
+    return True
 
 
 def _loads(b: Block) -> list[BufferLoad]:
@@ -291,7 +317,10 @@ def _loads(b: Block) -> list[BufferLoad]:
 
 
 def _same_cell(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
-    return all(i is j or key_of(i) == key_of(j) for i, j in zip(a, b, strict=True))
+    for i, j in zip(a, b, strict=True):
+        if i is not j and key_of(i) != key_of(j):
+            return False
+    return True
 
 
 def _collect(plan: Plan, realize: BlockRealize) -> None:
@@ -300,17 +329,18 @@ def _collect(plan: Plan, realize: BlockRealize) -> None:
     store: Any = b.body
     found: dict[Buffer, Padded] = {}
     for n in [*_loads(b), store]:
-        axes = [i if type(i) is Var else None for i in n.indices]
         have = found.get(n.buffer)
         if have is None:
+            axes = [i if type(i) is Var else None for i in n.indices]
             found[n.buffer] = Padded(n.buffer, n.indices, axes)
             continue
         for d, (i, j) in enumerate(zip(have.indices, n.indices, strict=True)):
-            if _way(plan, i) != _way(plan, j) and (i in plan.new or j in plan.new):
+            if i is not j and _way(plan, i) != _way(plan, j) and (i in plan.new or j in plan.new):
                 raise MixedIndices(
                     plan.place.home, at=[(realize, None)], block=realize, buffer=n.buffer, dim=str(d)
                 )
-    grown = {x: p for x, p in found.items() if any(v in plan.new for v in p.axes)}
+    grows = plan.new.keys()
+    grown = {x: p for x, p in found.items() if not grows.isdisjoint(p.axes)}
     order = [r.buffer for r in b.reads]
     order += [x for x in grown if x not in order]
     out = grown.get(store.buffer)
@@ -393,7 +423,10 @@ def _in_padding(plan: Plan, value: Expr, axis: Var) -> Expr:
             return plan.filled[n.buffer]
         return n.map_children(f)
 
-    return simplify(f(value))
+    there = f(value)
+    if type(there) is Mul and there.a is there.b and there.a is _candidate("0", there.dtype):
+        return there.a  # type: ignore[no-any-return]
+    return simplify(there)
 
 
 def _is_number(e: Any, wanted: Any) -> bool:
@@ -429,13 +462,11 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
     every = [*plan.reads]
     if plan.output is not None and all(p is not plan.output for p in every):
         every.append(plan.output)
+    sizes = {**plan.extents, **plan.new}
     for p in every:
-        shape = [
-            n if v is None else plan.new.get(v, plan.extents[v])
-            for v, n in zip(p.axes, p.buffer.shape, strict=True)
-        ]
         x = p.buffer
-        padded[x] = make_buffer(free_name(f"{x.name}_pad", taken), tuple(shape), x.dtype, scope=x.scope)
+        shape = tuple([n if v is None else sizes[v] for v, n in zip(p.axes, x.shape, strict=True)])
+        padded[x] = make_buffer(free_name(f"{x.name}_pad", taken), shape, x.dtype, scope=x.scope)
     before = [_copy_in(plan, p, padded[p.buffer], taken, blocks) for p in plan.reads]
     after = None
     if plan.output is not None:
@@ -452,7 +483,6 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
 
 def _grown(plan: Plan, realize: BlockRealize, padded: dict[Buffer, Buffer]) -> Stmt:
     b = realize.block
-    pointers: dict[Var, Expr] = {x.data: y.data for x, y in padded.items()}
 
     def moved(n: Any) -> Any:
         t = type(n)
@@ -461,18 +491,22 @@ def _grown(plan: Plan, realize: BlockRealize, padded: dict[Buffer, Buffer]) -> S
             return n if new is None else BufferLoad(new, n.indices, None, n.span)
         if t is Var or t is IntImm or t is FloatImm:
             return n
-        return substitute(n, pointers, padded) if t is Call else n.map_children(moved)
+        if t is Call:
+            return substitute(n, {x.data: y.data for x, y in padded.items()}, padded)
+        return n.map_children(moved)
 
     def stored(s: Any) -> BufferStore:
         mask = None if s.predicate is None else moved(s.predicate)
         return BufferStore(padded.get(s.buffer, s.buffer), moved(s.value), s.indices, mask, s.span)
 
-    axes = [
-        IterVar(iv.var, Range(const_int(0, n.dtype), n), iv.kind, iv.thread_tag, iv.span)
-        if (n := plan.new.get(iv.var)) is not None
-        else iv
-        for iv in b.iter_vars
-    ]
+    axes = []
+    extents: dict[Any, Expr] = {}
+    for iv, v in zip(b.iter_vars, realize.iter_values, strict=True):
+        n = plan.new.get(iv.var)
+        if n is not None:
+            extents[v] = n
+            iv = IterVar(iv.var, Range(const_int(0, n.dtype), n), iv.kind, iv.thread_tag, iv.span)
+        axes.append(iv)
 
     def regions(given: tuple[BufferRegion, ...]) -> tuple[BufferRegion, ...]:
         return tuple([BufferRegion(padded.get(r.buffer, r.buffer), r.region, r.span) for r in given])
@@ -482,11 +516,6 @@ def _grown(plan: Plan, realize: BlockRealize, padded: dict[Buffer, Buffer]) -> S
         None if b.init is None else stored(b.init), (), (), b.annotations, b.span,
     )  # fmt: skip
     out: Stmt = BlockRealize(realize.iter_values, realize.predicate, block, realize.span)
-    extents: dict[Any, Expr] = {
-        v: plan.new[iv.var]
-        for iv, v in zip(b.iter_vars, realize.iter_values, strict=True)
-        if iv.var in plan.new
-    }
     for f in reversed(plan.chain):
         extent = extents.get(f.loop_var, f.extent)
         out = For(f.loop_var, f.min, extent, f.kind, out, f.thread, f.annotations, f.step, f.span)
@@ -499,26 +528,26 @@ Dims = list[tuple[Expr, Expr]]
 def _copy(source: Buffer, target: Buffer, dims: Dims, label: str, taken: set[str], inside: Any) -> Stmt:
     """Loops over the dimensions (least value, extent) around a block that stores to the target."""
     names = set(taken)
-    loops = [Var(free_name(f"i{d}", names), n.dtype) for d, (_, n) in enumerate(dims)]
-    axes = tuple([Var(free_name(f"v{d}", names), n.dtype) for d, (_, n) in enumerate(dims)])
-    value = inside(axes)
-    ivs = tuple([IterVar(v, Range(low, n), "spatial") for v, (low, n) in zip(axes, dims, strict=True)])
+    loops: list[tuple[Var, Expr]] = []
+    variables: list[Var] = []
+    ivs: list[IterVar] = []
+    values: list[Expr] = []
+    for d, (low, n) in enumerate(dims):
+        i = Var(free_name(f"i{d}", names), n.dtype)
+        v = Var(free_name(f"v{d}", names), n.dtype)
+        loops.append((i, n))
+        variables.append(v)
+        ivs.append(IterVar(v, Range(low, n), "spatial"))
+        values.append(i if type(low) is IntImm and low.value == 0 else Add(i, low))
+    axes = tuple(variables)
+    cell = point(target, axes)
     block = Block(
-        BlockLabel(label),
-        ivs,
-        (point(source, axes),),
-        (point(target, axes),),
-        BufferStore(target, value, axes),
-    )
-    values = tuple(
-        [
-            v if type(low) is IntImm and low.value == 0 else Add(v, low)
-            for v, (low, _) in zip(loops, dims, strict=True)
-        ]
-    )
-    out: Stmt = BlockRealize(values, TRUE, block)
-    for v, (_, n) in zip(reversed(loops), reversed(dims), strict=True):
-        out = For(v, const_int(0, v.dtype), n, "serial", out)
+        BlockLabel(label), tuple(ivs), (BufferRegion(source, cell.region),), (cell,),
+        BufferStore(target, inside(axes), axes),
+    )  # fmt: skip
+    out: Stmt = BlockRealize(tuple(values), TRUE, block)
+    for i, n in reversed(loops):
+        out = For(i, const_int(0, i.dtype), n, "serial", out)
     return out
 
 
