@@ -80,6 +80,18 @@ def test_svg_draws_a_line_from_each_loop_to_what_it_holds() -> None:
     assert all(t.get("fill") for t in root.iter(f"{SVG}text"))
 
 
+def test_a_terminal_gets_the_same_text_in_colours(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    tree = tiled().tree()
+    tree.show()
+    text = capsys.readouterr().out
+    assert re.sub(r"\x1b\[[\d;]*m", "", text) == f"{tree}\n"
+    assert "\x1b[35mfor i_0: 4, parallel\x1b[0m" in text and '\x1b[31mblock "C"\x1b[0m' in text
+
+
 def test_a_tree_can_be_pickled_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
     tree = tiled().tree()
     assert pickle.loads(pickle.dumps(tree)) == tree

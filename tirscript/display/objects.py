@@ -118,6 +118,10 @@ def _other(value: Any, cost: bool, options: dict[str, Any]) -> dict[str, str]:
             from .diff_view import unified
 
             bundle["text/ansi"] = unified(value, colours=True)
+        elif type(value).__name__ == "Tree":
+            from .tree_view import tree_ansi
+
+            bundle["text/ansi"] = tree_ansi(value)
         elif type(value).__name__ not in ("Trace", "Schedule"):
             bundle["text/ansi"] = bundle["text/plain"]
     return bundle

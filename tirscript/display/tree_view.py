@@ -63,6 +63,25 @@ def _node(node: Any) -> str:
     )
 
 
+# ---- terminals
+
+_CODES = {"function": "34", "loop": "35", "block": "31", "other": "90"}
+
+
+def tree_ansi(tree: Any) -> str:
+    """A ``Tree`` in the colours of a terminal."""
+    return "\n".join([line for n in tree.nodes for line in _ansi_lines(n, "", "")])
+
+
+def _ansi_lines(node: Any, lead: str, below: str) -> Iterator[str]:
+    notes = "; ".join(node.notes)
+    faint = f"  \x1b[90m{notes}\x1b[0m" if notes else ""
+    yield f"\x1b[90m{lead}\x1b[0m\x1b[{_CODES.get(node.what, '39')}m{node.text}\x1b[0m{faint}"
+    for n, child in enumerate(node.children):
+        last = n == len(node.children) - 1
+        yield from _ansi_lines(child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  "))
+
+
 # ---- a picture
 
 _ROW, _INDENT, _WIDE = 22, 26, 7.85
@@ -129,4 +148,4 @@ def _rows(
         yield from walk(n, depth, parent)
 
 
-__all__ = ["tree", "tree_html", "tree_svg"]
+__all__ = ["tree", "tree_ansi", "tree_html", "tree_svg"]
