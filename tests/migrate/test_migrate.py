@@ -281,6 +281,22 @@ def tile(sch: Schedule):
     return sch.get_block("C")
 
 
+def made(mod):
+    return tvm.tir.Schedule(mod)
+
+
+def several(mod):
+    sch = made(mod)
+    return sch, sch.get_loops("C")
+
+
+made(1).get_block("C")
+tiled, loops = several(1)
+tiled.get_block("C")
+schedule = made(2)
+schedule.get_block("C")
+
+
 def copies(mod):
     one = tvm.tir.Schedule(mod)
     two = one.copy()
@@ -288,7 +304,7 @@ def copies(mod):
 """
     done = migrate_text(text, "tvm-0.27")
     assert done.remarks == []
-    assert done.text.count("get_sblock") == 3
+    assert done.text.count("get_sblock") == 6
     assert "self.sch.get_sblock(name)" in done.text and 'Tuner(mod).get_block("C")' in done.text
 
 
@@ -532,6 +548,8 @@ def test_buffers_of_2022() -> None:
         ("tvm.te.create_schedule(op)", "tvm-0.27", (3, 1, "tvm.te.create_schedule"), "create_prim_func"),
         ("tvm.Schedule(m).history", "tvm-0.27", (3, 1, "history"), "only tirscript"),
         ("tvm.Schedule(m).set_axis_separator", "tvm-0.27", (3, 1, "set_axis_separator"), "no set_axis"),
+        ("tvm.build(m, target='python')", "tvm-0.27", (3, 21, "python"), "only tirscript"),
+        ("def f(): return tvm.Schedule(m)\ns = f()\ns.tree()", "tvm-0.27", (5, 1, "tree"), "only tirscript"),
         ("tvm.relay.var('x')", "tvm-0.27", (3, 1, "tvm.relay.var"), "Relay is gone"),
         ("x = tvm.meta_schedule.tune_tir(m)", "tirscript", (3, 5, "tvm.meta_schedule.tune_tir"), "yet"),
         ("tvm.tir.Shedule", "tirscript", (3, 1, "tvm.tir.Shedule"), "no tir.Shedule"),

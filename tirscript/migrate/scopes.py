@@ -207,8 +207,13 @@ class Names(ast.NodeVisitor):
             values: list[ast.expr | None] = [None] * len(target.elts)
             if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
                 values = list(value.elts)
-            for t, v in zip(target.elts, values, strict=True):
-                self._target(t, v)
+            starred = any(isinstance(t, ast.Starred) for t in target.elts)
+            for n, (t, v) in enumerate(zip(target.elts, values, strict=True)):
+                if isinstance(t, ast.Name) and isinstance(value, ast.Call) and not starred:
+                    self.where[t] = self.scope
+                    self._bind(t.id, Binding("item", self.scope, (value, n)))
+                else:
+                    self._target(t, v)
             return
         if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and value is not None:
             holder = self._class_of(target.value.id)
@@ -285,8 +290,8 @@ class Names(ast.NodeVisitor):
                 return None
             if isinstance(n.func, ast.Name):
                 bound = self.find(n.func.id, self.where.get(n.func, self.module))
-                if bound and all(b.kind == "def" and isinstance(b.node, ast.ClassDef) for b in bound):
-                    return OTHER
+                if bound and all(b.kind == "def" for b in bound):
+                    return self._only({self._kind_of_call(b) for b in bound})
             return None
         if isinstance(n, ast.Subscript):
             # `lib.imported_modules[0]`
@@ -311,6 +316,23 @@ class Names(ast.NodeVisitor):
             return OTHER
         return None
 
+    def _kind_of_call(self, b: Binding, item: int | None = None) -> str | None:
+        """What a call of a class or function of the file gives, or one of several that it gives."""
+        if isinstance(b.node, ast.ClassDef):
+            return OTHER if item is None else None
+        if not isinstance(b.node, ast.FunctionDef) or id(b) in self._resolving:
+            return None
+        self._resolving.add(id(b))
+        try:
+            given = [r.value for r in _returns(b.node)]
+            if item is not None:
+                given = [
+                    v.elts[item] if isinstance(v, ast.Tuple) and item < len(v.elts) else None for v in given
+                ]
+            return self._only({self.kind(v) for v in given}) if given else None
+        finally:
+            self._resolving.discard(id(b))
+
     @staticmethod
     def _only(kinds: set[str | None]) -> str | None:
         return kinds.pop() if len(kinds) == 1 else None
@@ -332,6 +354,13 @@ class Names(ast.NodeVisitor):
                 return self.kind(b.node)
             finally:
                 self._resolving.discard(id(b))
+        if b.kind == "item":
+            call, item = b.node
+            name = call.func
+            bound = self.find(name.id, self.where[name]) if isinstance(name, ast.Name) else []
+            if bound and all(x.kind == "def" for x in bound):
+                return self._only({self._kind_of_call(x, item) for x in bound})
+            return None
         if b.kind == "parameter":
             annotation = b.node.annotation if isinstance(b.node, ast.arg) else None
             path = None if annotation is None else self.path(annotation)
@@ -339,6 +368,19 @@ class Names(ast.NodeVisitor):
         if b.kind == "import" or b.kind == "def":
             return OTHER
         return None
+
+
+def _returns(function: ast.FunctionDef) -> list[ast.Return]:
+    """The return statements of a function itself."""
+    out = []
+    todo: list[ast.AST] = [*function.body]
+    while todo:
+        n = todo.pop()
+        if isinstance(n, ast.Return):
+            out.append(n)
+        elif not isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            todo += ast.iter_child_nodes(n)
+    return out
 
 
 def _rooted(path: str | None) -> str | None:

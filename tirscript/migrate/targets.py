@@ -33,7 +33,11 @@ def target_edits(n: ast.Call, names: Names, era: str, out: Any) -> None:
             quote = out.at.text[out.at.start(kind)]
             out.edit(out.at.start(kind), out.at.end(kind), f"{quote}cpu{quote}")
         return
-    if isinstance(given, ast.Constant) and isinstance(given.value, str) and " " in given.value.strip():
+    if not isinstance(given, ast.Constant) or not isinstance(given.value, str):
+        return
+    if given.value.split()[:1] == ["python"]:
+        out.cannot(given, given.value, "only tirscript has this target")
+    elif " " in given.value.strip():
         new = _as_dict(given.value)
         if new is None:
             out.cannot(given, given.value, "TVM 0.27 reads targets with options from a dict alone")
