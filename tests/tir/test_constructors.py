@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import random
 from typing import Any
 
 import numpy as np
@@ -306,3 +308,33 @@ def test_methods_of_buffers() -> None:
     for wrong in (lambda: m.access_ptr("x"), lambda: m.vload([i]), lambda: m.vload([i, 0], "int32")):
         with pytest.raises(tvm.TirscriptError):
             wrong()
+
+
+@pytest.mark.parametrize(
+    "value", [A, te.placeholder((4,)), te.placeholder((4, 4))[0], tvm.script.tir.float32]
+)
+def test_what_is_indexed_without_end_cannot_be_iterated(value: Any) -> None:
+    with pytest.raises(TypeError, match="not iterable"):
+        list(value)
+    with pytest.raises((tvm.TirscriptError, TypeError)):
+        tir.SeqStmt(value)
+    with pytest.raises((tvm.TirscriptError, TypeError)):
+        tir.PrimFunc(S, value)
+
+
+def test_any_arguments_give_a_node_or_an_error_of_ours() -> None:
+    block = tir.Block([], [], [], "b", S)
+    pool: list[Any] = [
+        0, -1, 3.5, True, None, "a", "int32", "handle", "float32x4", [], [i], [x], [S], (0, 4), {}, {"k": 1},
+        i, x, A, S, block, tvm.ir.Range(0, 4), tir.IterVar((0, 4), "k", 0), object(), tir.ForKind.SERIAL,
+        tir.Ramp(0, 1, 4), slice(0, 4), A[0:4], i < 3, "tir.exp", tir.GlobalVar("f"), [[i]], 2**70,
+        float("nan"),        b"x", tir.Var, int,
+    ]  # fmt: skip
+    rng = random.Random(0)
+    for _ in range(3000):
+        build = getattr(tir, rng.choice([*CLASSES, "decl_buffer"]))
+        taken = [p for p in inspect.signature(build).parameters.values() if p.name != "span"]
+        least = sum(p.default is p.empty for p in taken)
+        arguments = [rng.choice(pool) for _ in range(rng.randint(least, len(taken)))]
+        with contextlib.suppress(tvm.TirscriptError):
+            str(build(*arguments))

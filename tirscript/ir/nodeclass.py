@@ -9,7 +9,7 @@ calls is a name of this kind, whose function checks and converts the arguments a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tirscript.diagnostics import TirscriptError, did_you_mean
@@ -117,7 +117,7 @@ def expr(what: str, value: Any, dtype: str | None = None) -> Expr:
 
 
 def exprs(what: str, values: Any) -> tuple[Expr, ...]:
-    if isinstance(values, (str, Expr)) or not hasattr(values, "__iter__"):
+    if isinstance(values, (str, Expr)) or not isinstance(values, Iterable):
         raise wrong(what, values, "list of expressions", "put it into a list: [...]")
     return tuple([expr(what, v) for v in values])
 

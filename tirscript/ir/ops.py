@@ -630,3 +630,4 @@ for _name, _g in {"neg": neg, "invert": bitwise_not, "astype": cast}.items():
 for _name, _f in {"lt": lt, "le": le, "gt": gt, "ge": ge}.items():
     setattr(Expr, f"__{_name}__", _f)
 Buffer.__getitem__ = _getitem  # type: ignore[method-assign]
+setattr(Buffer, "__iter__", None)  # noqa: B010  indexing would never end

@@ -270,7 +270,7 @@ class PassContext:
 def _names(what: str, given: Any) -> list[str]:
     if given is None:
         return []
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
+    if isinstance(given, str) or not isinstance(given, Iterable):
         raise PassContextError(f"{what} is a list of names, not {given!r}")
     return [str(n) for n in given]
 

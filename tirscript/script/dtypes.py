@@ -23,6 +23,7 @@ class DTypeConstructor:
     """
 
     __slots__ = ("dtype",)
+    __iter__ = None  # indexing would never end
 
     def __init__(self, dtype: str) -> None:
         self.dtype = dtype
@@ -114,6 +115,7 @@ class BufferFactory:
     """
 
     __slots__ = ()
+    __iter__ = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> BufferAnnotation:
         """``(shape, dtype="float32", data=None, strides=None, elem_offset=None, scope="global", align=0,
@@ -131,6 +133,7 @@ class PointerFactory:
     """``T.Ptr[T.float32, "shared"]`` or ``T.Ptr(T.float32, "shared")``: the type of a pointer."""
 
     __slots__ = ()
+    __iter__ = None
 
     def __call__(self, dtype: Any, storage_scope: str = "global") -> Expr:
         return Var("ptr", "handle", False, (dt.normalize(dtype), storage_scope))

@@ -132,6 +132,8 @@ class Tensor:
 class TensorSlice:
     """A tensor with the first indices given: ``A[i]`` of a matrix."""
 
+    __iter__ = None  # indexing would never end
+
     def __init__(self, tensor: Tensor, indices: tuple[Any, ...]) -> None:
         self.tensor = tensor
         self.indices = indices

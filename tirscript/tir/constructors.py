@@ -6,7 +6,7 @@ converts them (numbers, lists, dtypes in any spelling) and refused by name where
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum, StrEnum
 from typing import Any
 
@@ -238,7 +238,7 @@ def _bound(what: str, var: ir.Var, value: Any) -> ir.Expr:
 
 def CommReducer(lhs: Any, rhs: Any, result: Any, identity_element: Any, span: Any = None) -> ir.CommReducer:
     """``CommReducer(lhs, rhs, result, identity_element)``"""
-    sides = [tuple([n.variable("CommReducer", v) for v in side]) for side in (lhs, rhs)]
+    sides = [tuple([n.variable("CommReducer", v) for v in _items("CommReducer", s)]) for s in (lhs, rhs)]
     results = n.exprs("CommReducer", result)
     neutral = n.exprs("CommReducer", identity_element)
     if len({len(sides[0]), len(sides[1]), len(results), len(neutral)}) != 1:
@@ -269,6 +269,8 @@ def IterVar(dom: Any, var: Any, iter_type: Any, thread_tag: str = "", span: Any 
     """``IterVar(dom, var, iter_type, thread_tag="")``; ``dom`` is a Range, ``(begin, end)`` or None."""
     if isinstance(iter_type, IntEnum):
         iter_type = int(iter_type)
+    if not isinstance(iter_type, (int, str)):
+        raise n.wrong("IterVar", iter_type, "kind of axis", "tir.IterVar.DataPar, CommReduce, ...")
     if isinstance(dom, list):
         dom = tuple(dom)
     return script_ops.iter_var(var, dom, iter_type, thread_tag).replace(span=span)
@@ -361,7 +363,7 @@ def IfThenElse(condition: Any, then_case: Any, else_case: Any = None, span: Any 
 
 def SeqStmt(seq: Any, span: Any = None) -> ir.Stmt:
     """``SeqStmt([a, b, ...])``, flattened; of one statement that statement."""
-    if isinstance(seq, ir.Stmt) or not hasattr(seq, "__iter__"):
+    if not isinstance(seq, Iterable):
         raise n.wrong("SeqStmt", seq, "list of statements")
     items = [n.statement("SeqStmt", s) for s in seq]
     if not items:
@@ -415,7 +417,7 @@ def BufferRealize(buffer: Any, bounds: Any, condition: Any, body: Any, span: Any
 
 
 def _ranges(region: Any) -> tuple[ir.Range, ...]:
-    return tuple([r if isinstance(r, ir.expr.Range) else _range(r) for r in region])
+    return tuple([r if isinstance(r, ir.expr.Range) else _range(r) for r in _items("a region", region)])
 
 
 def _range(r: Any) -> ir.Range:
@@ -517,6 +519,12 @@ def Block(
     )
 
 
+def _items(what: str, values: Any) -> list[Any]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise n.wrong(what, values, "list")
+    return list(values)
+
+
 def _all(what: str, values: Any, kind: type, word: str) -> tuple[Any, ...]:
     if not isinstance(values, (list, tuple)):
         raise n.wrong(what, values, f"list of {word}s")
@@ -548,9 +556,13 @@ def PrimFunc(
     params: Any, body: Any, ret_type: Any = None, buffer_map: Any = None, attrs: Any = None, span: Any = None
 ) -> ir.PrimFunc:
     """``PrimFunc(params, body, ret_type=None, buffer_map=None, attrs=None)``; a Buffer may stand as one."""
+    if buffer_map is not None and not isinstance(buffer_map, Mapping):
+        raise n.wrong(
+            "PrimFunc", buffer_map, "dict of parameters and buffers", "the order is PrimFunc(params, body)"
+        )
     mapped: dict[ir.Var, ir.Buffer] = dict(buffer_map or {})
     variables: list[ir.Var] = []
-    for p in [params] if isinstance(params, (ir.Var, ir.Buffer)) else params:
+    for p in [params] if isinstance(params, (ir.Var, ir.Buffer)) else _items("PrimFunc", params):
         if isinstance(p, ir.Buffer):
             handle = ir.Var(f"{p.name}_handle", "handle", False)
             mapped[handle] = p
@@ -577,9 +589,12 @@ def PrimFunc(
 
 def IndexMap(initial_indices: Any, final_indices: Any, inverse_index_map: Any = None) -> RawIndexMap:
     """``IndexMap(initial_indices, final_indices, inverse_index_map=None)``"""
-    initial = [n.variable("IndexMap", v) for v in initial_indices]
+    initial = [n.variable("IndexMap", v) for v in _items("IndexMap", initial_indices)]
     dtype = initial[0].dtype if initial else "int32"
-    final = [n.expr("IndexMap", e, dtype if isinstance(e, int) else None) for e in final_indices]
+    final = [
+        n.expr("IndexMap", e, dtype if isinstance(e, int) else None)
+        for e in _items("IndexMap", final_indices)
+    ]
     return RawIndexMap(initial, final, inverse_index_map)
 
 

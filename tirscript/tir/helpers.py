@@ -8,8 +8,8 @@ from typing import Any
 import tirscript.ir as ir
 from tirscript.diagnostics import TirscriptError
 from tirscript.driver import build
-from tirscript.ir import dtype as dt
 from tirscript.ir import ops
+from tirscript.ir.nodeclass import dtype as read_dtype
 from tirscript.ir.stmt import Stmt
 
 
@@ -35,7 +35,7 @@ def decl_buffer(
     extents = shape if isinstance(shape, (tuple, list)) else (shape,)
     if data is not None and not isinstance(data, ir.Var):
         raise TirscriptError(f"the pointer of a buffer is a variable, not {data!r}", code="node-argument")
-    said = "float32" if dtype is None else dt.normalize(getattr(dtype, "dtype", dtype))
+    said = "float32" if dtype is None else read_dtype("decl_buffer", dtype, "decl_buffer(shape, dtype, name)")
     return ir.make_buffer(
         name,
         tuple([ops.index(n) for n in extents]),

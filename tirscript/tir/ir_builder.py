@@ -43,6 +43,8 @@ class BufferVar:
     """Memory that is read and written by index: ``a[i] = a[i] + 1``.  One index counts the elements of a
     buffer of several dimensions in order."""
 
+    __iter__ = None  # indexing would never end
+
     def __init__(self, builder: IRBuilder, buffer: ir.Buffer) -> None:
         self._builder = builder
         self._buffer = buffer
