@@ -98,7 +98,9 @@ def make_buffer(
     """A buffer, with a new pointer unless ``data`` is given."""
     if data is None:
         data = Var(f"{name}_data", "handle", False, (dtype, scope))
-    return Buffer(name, shape, dtype, data, scope=scope, **fields)
+    if fields:
+        return Buffer(name, shape, dtype, data, scope=scope, **fields)
+    return Buffer(name, shape, dtype, data, scope=scope)
 
 
 @node

@@ -102,7 +102,8 @@ def _block_names(b: Block) -> frozenset[str]:
 
 def new_names(place: StmtSRef, inside: Stmt, wanted: list[str]) -> list[str]:
     """The wanted names, each made free among the names visible at the place and inside the statement."""
-    if not _taken(place, inside, frozenset(wanted)):
+    different = frozenset(wanted)
+    if len(different) == len(wanted) and not _taken(place, inside, different):
         return wanted
     taken = names_around(place)
     names_inside(inside, taken)
@@ -137,11 +138,19 @@ def _taken(place: StmtSRef, inside: Any, wanted: frozenset[str]) -> bool:
         elif t is not SeqStmt and t is not IfThenElse:
             return True
         up = up.parent
-    while type(inside) is For:
-        if inside.loop_var.name in wanted:
+    stack: list[Any] = [inside]
+    while stack:
+        s = stack.pop()
+        t = type(s)
+        if t is For:
+            if s.loop_var.name in wanted:
+                return True
+            stack.append(s.body)
+        elif t is SeqStmt:
+            stack += s.seq
+        elif t is not BlockRealize or not wanted.isdisjoint(_block_names(s.block)):
             return True
-        inside = inside.body
-    return type(inside) is not BlockRealize or not wanted.isdisjoint(_block_names(inside.block))
+    return False
 
 
 def free_name(base: str, taken: set[str]) -> str:

@@ -343,56 +343,67 @@ def _patch(
     s: Any = new
     while True:
         t = type(s)
-        inside: Any = None  # what is to be entered next
-        if t is For or t is BlockRealize:
-            if t is For:
-                token: Any = s.loop_var
-                inside = s.body
-            else:
-                block = s.block
-                label = block.label
-                token = label if label.same_as is None else label.same_as
-                inside = block.body
+        if t is For:
+            token: Any = s.loop_var
             if live is not None:
                 live.add(token)
             place = index.get(token)
             if place is None:
-                place = index[token] = StmtSRef(s, parent, slot, home)
-            else:
-                before = place.node
-                place.parent = parent
-                place.seq_index = slot
-                if before is s:
-                    inside = None
-                else:
-                    place.node = s
-                    if t is BlockRealize and type(before) is BlockRealize and before.block is s.block:
-                        inside = None
-            slot = 0
+                parent = index[token] = StmtSRef(s, parent, slot, home)
+                slot = 0
+                s = s.body
+                continue
+            place.parent = parent
+            place.seq_index = slot
+            if place.node is not s:
+                place.node = s
+                parent, slot = place, 0
+                s = s.body
+                continue
+        elif t is BlockRealize:
+            block = s.block
+            label = block.label
+            token = label if label.same_as is None else label.same_as
+            if live is not None:
+                live.add(token)
+            place = index.get(token)
+            if place is None:
+                parent = index[token] = StmtSRef(s, parent, slot, home)
+                slot = 0
+                s = block.body
+                continue
+            before = place.node
+            place.parent = parent
+            place.seq_index = slot
+            if before is not s:
+                place.node = s
+                if type(before) is not BlockRealize or before.block is not block:
+                    parent, slot = place, 0
+                    s = block.body
+                    continue
         elif t is SeqStmt:
             place = StmtSRef(s, parent, slot, home)
             items = s.seq
-            pending += [(items[n], place, n) for n in range(len(items) - 1, 0, -1)]
-            slot = 0
-            inside = items[0] if items else None
+            if items:
+                for n in range(len(items) - 1, 0, -1):
+                    pending.append((items[n], place, n))
+                parent, slot = place, 0
+                s = items[0]
+                continue
         elif t is IfThenElse:
             place = StmtSRef(s, parent, slot, home)
             if s.else_case is not None:
                 pending.append((s.else_case, place, 1))
-            slot = 0
-            inside = s.then_case
+            parent, slot = place, 0
+            s = s.then_case
+            continue
         elif t in WRAPPERS:
-            place = StmtSRef(s, parent, slot, home)
-            slot = 0
-            inside = s.body
-        else:
-            place = None
-        if inside is not None:
-            s, parent = inside, place
-        elif pending:
-            s, parent, slot = pending.pop()
-        else:
+            parent, slot = StmtSRef(s, parent, slot, home), 0
+            s = s.body
+            continue
+        if not pending:
             break
+        s, parent, slot = pending.pop()
     if live is None:
         return
     below: list[Any] = [old]

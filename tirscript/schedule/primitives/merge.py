@@ -31,6 +31,7 @@ Source: TVM's ``merge``.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from tirscript.analysis.access import Access, accesses_of
@@ -43,7 +44,7 @@ from tirscript.ir.stmt import NONE, BlockRealize, For, SeqStmt, Stmt, seq
 from ..cells import Cell, Form, cell_of, compose, distances, may_alias
 from ..control import check_stays
 from ..errors import BadValue, Refusal, describe
-from ..legality import DependenceUnknown, aliased_params, conditions_around, outside_ranges
+from ..legality import DependenceUnknown, Interval, aliased_params, conditions_around, outside_ranges
 from ..names import new_names
 from ..prove import same
 from ..refs import LoopRV, StmtSRef
@@ -149,8 +150,12 @@ def check(state: ScheduleState, loops: tuple[Any, ...]) -> Plan:
         _check_levels(first, other)
     kinds = []
     for levels in zip(*[n.chain for n in nests], strict=True):
-        found = {f.kind for f in levels}
-        kinds.append(found.pop() if len(found) == 1 else "serial")
+        kind = levels[0].kind
+        for f in levels:
+            if f.kind != kind:
+                kind = "serial"
+                break
+        kinds.append(kind)
     at = max([n.at for n in nests])
     if state.enable_check:
         asked = _Asked(sequence)
@@ -163,6 +168,9 @@ def check(state: ScheduleState, loops: tuple[Any, ...]) -> Plan:
 
 def _sequence(places: list[StmtSRef]) -> StmtSRef:
     """The sequence in whose statements all loops stand."""
+    near = _near_sequence(places)
+    if near is not None:
+        return near
     ways = []
     for p in places:
         way: list[StmtSRef] = []
@@ -190,6 +198,23 @@ def _sequence(places: list[StmtSRef]) -> StmtSRef:
                 second=places[1].node, what=what,
             )  # fmt: skip
     raise AssertionError("the block around is common to all")
+
+
+def _near_sequence(places: list[StmtSRef]) -> StmtSRef | None:
+    """The sequence, where all stand in different statements of it, with nothing but loops around them."""
+    found: StmtSRef | None = None
+    slots: set[int] = set()
+    for p in places:
+        up = p.parent
+        while up is not None and type(up.node) is For:
+            p, up = up, up.parent
+        if up is None or type(up.node) is not SeqStmt or p.seq_index in slots:
+            return None
+        if found is not None and up is not found:
+            return None
+        found = up
+        slots.add(p.seq_index)
+    return found
 
 
 def _nest(place: StmtSRef, sequence: StmtSRef) -> Nest:
@@ -249,15 +274,21 @@ class _Asked:
     def __init__(self, sequence: StmtSRef) -> None:
         self.sequence = sequence
         self.aliased = aliased_params(sequence.home)
-        self.ranges = outside_ranges(sequence)
-        self.conditions = conditions_around(sequence)
+
+    @cached_property
+    def ranges(self) -> dict[Var, Interval]:
+        return outside_ranges(self.sequence)
+
+    @cached_property
+    def conditions(self) -> list[Expr]:
+        return conditions_around(self.sequence)
 
     def pairs(self, a: Stmt, b: Stmt) -> list[tuple[Access, Access]]:
         """Accesses of the two statements that may be of one cell, one of them writing; each cell once."""
         mine, theirs = accesses_of(a), accesses_of(b)
-        touched = {x.buffer.data: x for x in theirs}
-        if not self.aliased and not any(x.buffer.data in touched for x in mine):
-            return []
+        if not self.aliased:
+            touched = {x.buffer.data for x in theirs}
+            mine = tuple([x for x in mine if x.buffer.data in touched])
         return [
             (x, y)
             for x in mine
@@ -289,8 +320,15 @@ class _Asked:
         """The quick answer: linear equations over the loops leave no meeting in the wrong order."""
         if not swapped and x.buffer is y.buffer and x.indices is not None and y.indices is not None:
             # Each loop is the same index of both.
-            dims = {(id(i), id(j)) for i, j in zip(x.indices, y.indices, strict=True)}
-            if all([(id(u), id(v)) in dims for u, v in loops]):  # noqa: C419
+            mine, theirs = x.indices, y.indices
+            count = len(mine)
+            for u, v in loops:
+                for d in range(count):
+                    if mine[d] is u and theirs[d] is v:
+                        break
+                else:
+                    break
+            else:
                 return True
         first, second = cell_of(x, None), cell_of(y, None)
         names: dict[Var, Any] = {v: Form(0, {u: 1}) for u, v in loops}
@@ -371,6 +409,8 @@ def _position(asked: _Asked, nests: list[Nest]) -> int:
     items = asked.sequence.node.seq
     last, first = max(n.at for n in nests), min(n.at for n in nests)
     members = {n.at for n in nests}
+    if last - first < len(members):
+        return last  # nothing stands between
     refusal: Refusal | None = None
     for at in (last, first):
         problem = None

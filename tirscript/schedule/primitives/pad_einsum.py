@@ -475,9 +475,11 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
     scope = scope_of(plan.top)
     r: BlockRealize = scope.node
     parts = (*before, nest) if after is None else (*before, nest, after)
-    new = r.block.replace(
-        body=lifted_parts(scope, plan.top, parts), alloc_buffers=(*r.block.alloc_buffers, *padded.values())
-    )
+    rb = r.block
+    new = Block(
+        rb.label, rb.iter_vars, rb.reads, rb.writes, lifted_parts(scope, plan.top, parts), rb.init,
+        (*rb.alloc_buffers, *padded.values()), rb.match_buffers, rb.annotations, rb.span,
+    )  # fmt: skip
     state.replace(scope, BlockRealize(r.iter_values, r.predicate, new, r.span), ())
 
 
@@ -528,16 +530,19 @@ Dims = list[tuple[Expr, Expr]]
 def _copy(source: Buffer, target: Buffer, dims: Dims, label: str, taken: set[str], inside: Any) -> Stmt:
     """Loops over the dimensions (least value, extent) around a block that stores to the target."""
     names = set(taken)
-    loops: list[tuple[Var, Expr]] = []
+    loops: list[tuple[Var, Expr, Expr]] = []
     variables: list[Var] = []
     ivs: list[IterVar] = []
     values: list[Expr] = []
     for d, (low, n) in enumerate(dims):
         i = Var(free_name(f"i{d}", names), n.dtype)
         v = Var(free_name(f"v{d}", names), n.dtype)
-        loops.append((i, n))
         variables.append(v)
         ivs.append(IterVar(v, Range(low, n), "spatial"))
+        zero: Expr = low
+        if type(low) is not IntImm or low.value or low.dtype != n.dtype:
+            zero = const_int(0, n.dtype)
+        loops.append((i, zero, n))
         values.append(i if type(low) is IntImm and low.value == 0 else Add(i, low))
     axes = tuple(variables)
     cell = point(target, axes)
@@ -546,8 +551,8 @@ def _copy(source: Buffer, target: Buffer, dims: Dims, label: str, taken: set[str
         BufferStore(target, inside(axes), axes),
     )  # fmt: skip
     out: Stmt = BlockRealize(tuple(values), TRUE, block)
-    for i, n in reversed(loops):
-        out = For(i, const_int(0, i.dtype), n, "serial", out)
+    for i, zero, n in reversed(loops):
+        out = For(i, zero, n, "serial", out)
     return out
 
 
