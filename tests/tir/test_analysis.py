@@ -108,6 +108,10 @@ def test_substitute_and_copies() -> None:
         functor.substitute(x, {x: tir.FloatImm("float32", 1)})
     with pytest.raises(tvm.TirscriptError, match="takes a statement"):
         functor.post_order_visit(3, print)
+    with pytest.raises(tvm.TirscriptError, match="takes a dict"):
+        functor.substitute(x, [y])  # type: ignore[arg-type]
+    with pytest.raises(tvm.TirscriptError, match="takes a PrimFunc"):
+        functor.renew_defs(x)  # type: ignore[arg-type]
     copy = functor.renew_defs(TWO_STAGES)
     tvm.ir.assert_structural_equal(copy, TWO_STAGES)
     assert copy.params[0] is not TWO_STAGES.params[0]

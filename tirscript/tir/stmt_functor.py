@@ -144,6 +144,8 @@ def substitute(node: Any, vmap: Mapping[Var, Any]) -> Any:
     Source: TVM's ``tir.stmt_functor.substitute``.
     """
     values: dict[Var, Expr] = {}
+    if not isinstance(vmap, Mapping):
+        raise TirscriptError("substitute takes a dict of variables and values", code="node-argument")
     for var, value in vmap.items():
         if not isinstance(var, Var):
             raise TirscriptError(f"substitute: {var!r} is no variable", code="node-argument")
@@ -164,6 +166,8 @@ def renew_defs(func: PrimFunc) -> PrimFunc:
 
     Source: TVM's ``tir.stmt_functor.renew_defs``.
     """
+    if not isinstance(func, PrimFunc):
+        raise TirscriptError(f"renew_defs takes a PrimFunc, not {type(func).__name__}", code="node-argument")
     return fresh_copy(func)
 
 
