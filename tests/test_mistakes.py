@@ -94,7 +94,8 @@ ParseError[unknown-attribute]: `T.axis` has no `spacial`
     "try": Mistake(
         COPY.replace(
             "            B[vi] = A[vi]",
-            "            try:\n                B[vi] = A[vi]\n            except ValueError:\n                pass",
+            "            try:\n                B[vi] = A[vi]\n            except ValueError:\n"
+            "                pass",
         ),
         """\
 ParseError[unsupported]: `try` is not part of the script language

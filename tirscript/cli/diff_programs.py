@@ -91,7 +91,8 @@ def _steps(operand: str, arguments: Namespace) -> int:
     if arguments.step == 0:
         own = sch.copy()
         own.goto(0)
-        _print(_lines(_alone(own.mod), arguments), _lines(_alone(sch.mod), arguments), f"{name}, at the start",
+        start, end = _lines(_alone(own.mod), arguments), _lines(_alone(sch.mod), arguments)
+        _print(start, end, f"{name}, at the start",
                f"{name}, after {count} step{'' if count == 1 else 's'}", arguments)  # fmt: skip
         return 0
     if arguments.step is not None and not 1 <= arguments.step <= count:
