@@ -42,12 +42,12 @@ class WindowSum:
 class MatmulModule:
     @T.prim_func
     def main(
-        A: T.Buffer((128, 128), "float32"),
-        B: T.Buffer((128, 128), "float32"),
-        C: T.Buffer((128, 128), "float32"),
+        A: T.Buffer((64, 64), "float32"),
+        B: T.Buffer((64, 64), "float32"),
+        C: T.Buffer((64, 64), "float32"),
     ) -> None:
         T.func_attr({"global_symbol": "main", "tir.noalias": True})
-        for i, j, k in T.grid(128, 128, 128):
+        for i, j, k in T.grid(64, 64, 64):
             with T.block("C"):
                 vi, vj, vk = T.axis.remap("SSR", [i, j, k])
                 with T.init():
@@ -177,7 +177,7 @@ def test_matrix_product_blocked(how) -> None:
     assert ('scope="shared"' in sch.mod.script()) == (how is blocking_with_shared)
     text = source(sch.mod)
     assert not text or ("__syncthreads" in text) == (how is blocking_with_shared)
-    a, b = (RNG.random((128, 128), dtype="float32") for _ in range(2))
+    a, b = (RNG.random((64, 64), dtype="float32") for _ in range(2))
     c = threads_by_python(sch.mod, a, b, np.zeros_like(a))
     np.testing.assert_allclose(c, a @ b, rtol=1e-4)
 
@@ -190,9 +190,9 @@ def test_matrix_product_on_a_device(how) -> None:
     sch = how(tvm.tir.Schedule(MatmulModule), 8, 8, 4, 4, 8)
     rt_mod = tvm.build(sch.mod, target="cuda")
     dev = tvm.cuda(0)
-    A_np, B_np = (RNG.random((128, 128), dtype="float32") for _ in range(2))
+    A_np, B_np = (RNG.random((64, 64), dtype="float32") for _ in range(2))
     A_nd, B_nd = tvm.nd.array(A_np, dev), tvm.nd.array(B_np, dev)
-    C_nd = tvm.nd.array(np.zeros((128, 128), dtype="float32"), dev)
+    C_nd = tvm.nd.array(np.zeros((64, 64), dtype="float32"), dev)
     rt_mod["main"](A_nd, B_nd, C_nd)
     np.testing.assert_allclose(C_nd.numpy(), A_np @ B_np, rtol=1e-3)
     assert rt_mod.time_evaluator("main", dev, number=2)(A_nd, B_nd, C_nd).mean > 0

@@ -238,3 +238,20 @@ def test_what_is_refused():
     error("not-a-tensor", lambda: topi.exp(3.0))
     error("dtype-mismatch", lambda: topi.bitwise_and(x, x))
     error("not-constant", lambda: topi.arange(0.0, te.var("n", "float32"), 1.0))
+
+
+@pytest.mark.parametrize("target", ["llvm -O=0", "python"])
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_unknown_extents_without_a_tensor_of_that_extent(target, size):
+    """The extent is that of the result: a variable which the call binds."""
+    n = te.var("n")
+    x = te.placeholder((1, 3), name="x")
+    row = data(1, 3)
+    for made, tensors, arrays, want in (
+        (topi.full((n, 2), "float32", 1.5), [], [], np.full((size, 2), 1.5, "float32")),
+        (topi.arange(0, n, 1, "int32"), [], [], np.arange(size)),
+        (topi.eye(n, 4, 1), [], [], np.eye(size, 4, 1)),
+        (topi.broadcast_to(x, (n, 3)), [x], [row], np.broadcast_to(row, (size, 3))),
+        (topi.const_vector([3, 1, 2]), [], [], np.array([3, 1, 2])),
+    ):
+        np.testing.assert_array_equal(evaluate(tensors, made, arrays, [want.shape], target), want)

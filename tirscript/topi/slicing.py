@@ -150,8 +150,8 @@ def _slice_bounds(n: Expr, begin: Any, end: Any, step: int) -> tuple[Expr, Expr]
         if known(high) is not None and (known(high) or 0) > 2**31 - 2:
             high = n
         count_of = ops.floordiv(ops.add(ops.sub(high, low), step - 1), step)
-    count = extent(count_of)
-    return low, const_int(0, n.dtype) if (known(count) or 0) < 0 else count
+    length = extent(count_of)
+    return low, const_int(0, n.dtype) if (known(length) or 0) < 0 else length
 
 
 def strided_slice(
