@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from tirscript.ir.expr import TRUE, CommReducer, Expr, IntImm, IterVar, Let, Var
+from tirscript.ir.expr import TRUE, CommReducer, Expr, IntImm, IterVar, Let, Range, Var
 from tirscript.ir.node import memo_of
 from tirscript.ir.stmt import (
     NONE,
@@ -25,20 +26,31 @@ from .rewriting import put
 _SIMPLE = frozenset({BufferStore, SeqStmt, IfThenElse})
 
 
-def copied(root: Any, values: dict[Var, Expr], part: str, blocks: set[str]) -> Any:
-    """A copy over new variables of loops and blocks without definitions inside; None for anything else."""
+def copied(
+    root: Any,
+    values: dict[Var, Expr],
+    part: str,
+    blocks: set[str],
+    domain: Callable[[IterVar, Expr], Range | None],
+) -> Any:
+    """A copy over new variables of loops and blocks without definitions inside; None for anything else.
+    ``domain`` says the domains of the new axes."""
     t = type(root)
     if t is For and not root.annotations:
         v = root.loop_var
         values[v] = new = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
-        body = copied(root.body, values, part, blocks)
+        body = copied(root.body, values, part, blocks, domain)
         if body is None:
             return None
         step = None if root.step is None else put(root.step, values)
-        low, extent = put(root.min, values), put(root.extent, values)
+        low, extent = root.min, root.extent
+        if type(low) is not IntImm:
+            low = put(low, values)
+        if type(extent) is not IntImm:
+            extent = put(extent, values)
         return For(new, low, extent, root.kind, body, root.thread, NONE, step, root.span)
     if t is SeqStmt:
-        parts = [copied(c, values, part, blocks) for c in root.seq]
+        parts = [copied(c, values, part, blocks, domain) for c in root.seq]
         return None if any(p is None for p in parts) else SeqStmt(tuple(parts), root.span)
     if t is not BlockRealize:
         return None
@@ -47,8 +59,8 @@ def copied(root: Any, values: dict[Var, Expr], part: str, blocks: set[str]) -> A
         return None
     axes: dict[Var, Expr] = {}
     ivs = []
-    for iv in b.iter_vars:
-        dom = iv.dom
+    for iv, e in zip(b.iter_vars, root.iter_values, strict=True):
+        dom = domain(iv, e)
         if dom is None or (
             (type(dom.min) is not IntImm or type(dom.extent) is not IntImm)
             and not free_vars(dom).isdisjoint(values)
@@ -56,7 +68,7 @@ def copied(root: Any, values: dict[Var, Expr], part: str, blocks: set[str]) -> A
             return None
         v = iv.var
         axes[v] = fresh = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
-        ivs.append(IterVar(fresh, iv.dom, iv.kind, iv.thread_tag, iv.span))
+        ivs.append(IterVar(fresh, dom, iv.kind, iv.thread_tag, iv.span))
     if not free_vars(b).isdisjoint(values):
         return None
     put_axes = substituter(axes)
@@ -65,9 +77,8 @@ def copied(root: Any, values: dict[Var, Expr], part: str, blocks: set[str]) -> A
         tuple([put_axes(r) for r in b.reads]), tuple([put_axes(r) for r in b.writes]),
         put_axes(b.body), None if b.init is None else put_axes(b.init), span=b.span,
     )  # fmt: skip
-    return BlockRealize(
-        tuple([put(e, values) for e in root.iter_values]), put(root.predicate, values), block, root.span
-    )
+    bound = tuple([values.get(e, e) if type(e) is Var else put(e, values) for e in root.iter_values])
+    return BlockRealize(bound, put(root.predicate, values), block, root.span)
 
 
 def defines_nothing(b: Block) -> bool:

@@ -399,7 +399,9 @@ class _Nests:
                 x = given.buffer
                 init: Stmt = BufferStore(x, given.value, plain[x], None, given.span)
             else:
-                init = seq(*[BufferStore(x.buffer, x.value, plain[x.buffer], None, x.span) for x in given.seq])
+                init = seq(
+                    *[BufferStore(x.buffer, x.value, plain[x.buffer], None, x.span) for x in given.seq]
+                )
             reads = tuple([point(self.partial[x], cells[x]) for x in self.order])
             writes = tuple([point(x, plain[x]) for x in self.order])
         else:
@@ -529,7 +531,9 @@ def _plain_init(init: Any, cells: dict[Buffer, Any]) -> bool:
 
 def _same_cell(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
     for i, j in zip(a, b, strict=True):
-        if i is not j and key_of(i) != key_of(j):
+        if i is j:
+            continue
+        if key_of(i) != key_of(j):
             return False
     return True
 

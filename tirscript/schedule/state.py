@@ -385,8 +385,7 @@ def _patch(
             place = StmtSRef(s, parent, slot, home)
             items = s.seq
             if items:
-                for n in range(len(items) - 1, 0, -1):
-                    pending.append((items[n], place, n))
+                pending += [(items[n], place, n) for n in range(len(items) - 1, 0, -1)]
                 parent, slot = place, 0
                 s = items[0]
                 continue

@@ -28,6 +28,7 @@ Source: TVM's ``loop_partition``.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from tirscript.analysis.access import conjuncts, infer_regions, uses_declared
@@ -47,7 +48,6 @@ from tirscript.ir.expr import (
     Var,
     const_int,
 )
-from tirscript.ir.node import memo_of
 from tirscript.ir.ops import ceildiv
 from tirscript.ir.stmt import (
     NONE,
@@ -63,7 +63,7 @@ from tirscript.ir.stmt import (
 from tirscript.ir.visitor import free_vars, fresh_copy, walk
 
 from ..cells import form_of
-from ..constant_boxes import boxes_of
+from ..constant_boxes import Regions, boxes_of, boxes_of_parts
 from ..control import check_stays
 from ..copies import copied, defines_nothing
 from ..errors import BadArgument, BadValue, Refusal
@@ -209,12 +209,14 @@ def _reduced(place: StmtSRef) -> set[BlockLabel]:
     out: set[BlockLabel] = set()
     for realize, around in _blocks(s.body):
         b = realize.block
-        kinds = {
-            iv.kind == "reduce"
-            for iv, e in zip(b.iter_vars, realize.iter_values, strict=True)
-            if v in free_vars(e)
-        }
+        kinds = set()
+        for iv, e in zip(b.iter_vars, realize.iter_values, strict=True):
+            if e is v or (type(e) is not Var and v in free_vars(e)):
+                kinds.add(iv.kind == "reduce")
+        nested = not defines_nothing(b)
         if True not in kinds:
+            if not nested:
+                continue
             found = init_inside(b.body, {v, *_driven(realize, v)})
             if found is not None:
                 raise DividedInit(
@@ -223,7 +225,7 @@ def _reduced(place: StmtSRef) -> set[BlockLabel]:
                 )  # fmt: skip
             continue
         n: Any
-        for n in walk(b.body):
+        for n in walk(b.body) if nested else ():
             if type(n) is Block and n.init is not None and any(iv.kind == "reduce" for iv in n.iter_vars):
                 raise DividedInit(
                     place.home, at=[(s, None), (realize, "")], loop=s, block=realize,
@@ -279,6 +281,9 @@ def _blocks(root: Any) -> Iterator[tuple[BlockRealize, tuple[Any, ...]]]:
     stack: list[tuple[Any, tuple[Any, ...]]] = [(root, ())]
     while stack:
         n, around = stack.pop()
+        while type(n) is For:
+            around = (*around, n)
+            n = n.body
         if type(n) is BlockRealize:
             yield n, around
             continue
@@ -299,24 +304,43 @@ def rewrite(state: ScheduleState, plan: Plan) -> list[LoopRV]:
     taken = names_around(place)
     names_inside(s.body, taken)
     v = s.loop_var
-    parts = []
+    parts: list[Stmt] = []
     news = []
+    known = _known_regions(plan)
     for n in range(len(plan.cuts) - 1):
         part = f"{v.name}{n}"
         new = Var(free_name(part, taken), v.dtype, v.exact, v.pointee, v.span)
         news.append(new)
         nest = _part(plan, n, new, part, blocks)
-        parts.append(_wrapped(nest, free_name(f"{first}_{part}_partition", blocks), s))
+        name = free_name(f"{first}_{part}_partition", blocks)
+        parts.append(_wrapped(nest, name, s, known[n + 1] if known else _regions_of(nest)))
     name = free_name(f"{first}_{v.name}_common", blocks)
-    common = _wrapped(seq(*parts), name, s, seq(*parts) if plan.reduced else s)
+    whole = seq(*parts)
+    common = _wrapped(whole, name, s, known[0] if known else _regions_of(whole if plan.reduced else s))
     state.replace(place, common)
     return [LoopRV(x, home.name) for x in news]
 
 
-def _wrapped(body: Stmt, name: str, s: For, like: Stmt | None = None) -> BlockRealize:
-    """A block around a statement; its regions are those of ``like``, which does the same."""
-    found = boxes_of(like or body)
-    reads, writes = infer_regions((), like or body) if found is None else found
+def _known_regions(plan: Plan) -> list[Regions] | None:
+    """The regions of the loop and of its parts, all at once where cuts and ranges are constants."""
+    s: For = plan.place.node
+    if plan.reduced or type(s.min) is not IntImm:
+        return None
+    cuts = [c.value for c in plan.cuts if type(c) is IntImm]
+    if len(cuts) != len(plan.cuts):
+        return None
+    first = s.min.value
+    return boxes_of_parts(s, [(first + a, b - a) for a, b in pairwise(cuts)])
+
+
+def _regions_of(s: Stmt) -> Regions:
+    found = boxes_of(s)
+    return infer_regions((), s) if found is None else found
+
+
+def _wrapped(body: Stmt, name: str, s: For, regions: Regions) -> BlockRealize:
+    """A block around a statement with those regions."""
+    reads, writes = regions
     return BlockRealize((), TRUE, Block(BlockLabel(name), (), reads, writes, body, span=s.span), s.span)
 
 
@@ -328,12 +352,13 @@ def _part(plan: Plan, n: int, new: Var, part: str, blocks: set[str]) -> Stmt:
     body: Stmt = s.body
     if n > 0 and plan.reduced:
         body = _without_init(body, plan.reduced)
-    body = _narrowed(plan, body, low, extent)
     value: Expr = new
     if not plan.keep_unit and type(size) is IntImm and size.value == 1:
         value = low
-    copy = copied(body, {s.loop_var: value}, part, blocks)
+    own = Range(low, extent)
+    copy = copied(body, {s.loop_var: value}, part, blocks, lambda iv, e: _domain(plan, iv, e, own))
     if copy is None:
+        body = _narrowed(plan, body, own)
         body = Rewriter({s.loop_var: value}).statement(_named(fresh_copy(body), part, blocks))
     else:
         body = copy
@@ -373,46 +398,34 @@ def _without_init(root: Any, labels: set[BlockLabel]) -> Any:
     return root.map_children(lambda c: _without_init(c, labels) if isinstance(c, Stmt) else c)
 
 
-def _narrowed(plan: Plan, root: Any, low: Expr, extent: Expr) -> Any:
+def _narrowed(plan: Plan, root: Any, part: Range) -> Any:
     """The blocks with the domains of their axes reduced to what the part runs over."""
     if type(root) is BlockRealize:
-        axes = tuple(
-            [
-                _axis(plan, iv, e, low, extent)
-                for iv, e in zip(root.block.iter_vars, root.iter_values, strict=True)
-            ]
+        axes = []
+        for iv, e in zip(root.block.iter_vars, root.iter_values, strict=True):
+            dom = _domain(plan, iv, e, part)
+            axes.append(iv if dom is iv.dom else iv.replace(dom=dom))
+        return BlockRealize(
+            root.iter_values, root.predicate, root.block.replace(iter_vars=tuple(axes)), root.span
         )
-        if all(a is b for a, b in zip(axes, root.block.iter_vars, strict=True)):
-            return root
-        b = root.block
-        new = b.replace(iter_vars=axes)
-        if all(map(_constant, axes)) and all(map(_constant, b.iter_vars)):
-            # Nothing else is another one: what is known of the block holds.
-            memo_of(new).update(free_vars=free_vars(b), defines_nothing=defines_nothing(b))
-        return BlockRealize(root.iter_values, root.predicate, new, root.span)
-    return root.map_children(lambda c: _narrowed(plan, c, low, extent) if isinstance(c, Stmt) else c)
+    return root.map_children(lambda c: _narrowed(plan, c, part) if isinstance(c, Stmt) else c)
 
 
-def _constant(iv: IterVar) -> bool:
-    dom = iv.dom
-    return dom is not None and type(dom.min) is IntImm and type(dom.extent) is IntImm
-
-
-def _axis(plan: Plan, iv: IterVar, value: Any, low: Expr, extent: Expr) -> IterVar:
+def _domain(plan: Plan, iv: IterVar, value: Any, part: Range) -> Range | None:
+    """The domain of an axis where the loop runs over that part of its range."""
     s: For = plan.place.node
     v = s.loop_var
-    if iv.dom is None or s.step is not None:
-        return iv
-    if value is v:
-        if same(iv.dom.min, s.min) and same(iv.dom.extent, s.extent):
-            return iv.replace(dom=Range(low, extent))
-        return iv
-    form = form_of(value) if type(value) is not Var and type(value) is not IntImm else None
+    dom = iv.dom
+    if dom is None or s.step is not None:
+        return dom
+    if type(value) is Var:
+        return part if value is v and same(dom.min, s.min) and same(dom.extent, s.extent) else dom
+    form = form_of(value) if type(value) is not IntImm else None
     if form is None or v not in form.terms or form.terms[v] <= 0:
-        return iv
-    numbers = [getattr(x, "value", None) for x in (iv.dom.min, iv.dom.extent, low, extent, s.min)]
+        return dom
+    numbers = [getattr(x, "value", None) for x in (dom.min, dom.extent, part.min, part.extent, s.min)]
     if any(x is None for x in numbers):
-        return iv
+        return dom
     first, size, start, count, whole_start = numbers
     assert first is not None and size is not None and start is not None and count is not None
     k = form.terms[v]
@@ -423,20 +436,18 @@ def _axis(plan: Plan, iv: IterVar, value: Any, low: Expr, extent: Expr) -> IterV
         if u is v:
             continue
         if u not in ranges or c < 0:
-            return iv
+            return dom
         a, b = ranges[u]
         base += a * c
         reach += (b - a) * c
     # Only where the loop counts whole tiles of the axis do its parts leave no gaps and share nothing.
     if reach != k - 1 or base + k * (whole_start or 0) != first or count <= 0:
-        return iv
+        return dom
     begin = base + k * start
     end = min(begin + k * count, first + size)
     if begin >= end:
-        return iv
-    return iv.replace(
-        dom=Range(const_int(begin, iv.dom.min.dtype), const_int(end - begin, iv.dom.extent.dtype))
-    )
+        return dom
+    return Range(const_int(begin, dom.min.dtype), const_int(end - begin, dom.extent.dtype))
 
 
 def _ranges(s: For) -> dict[Var, tuple[int, int]]:

@@ -318,7 +318,9 @@ def _loads(b: Block) -> list[BufferLoad]:
 
 def _same_cell(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
     for i, j in zip(a, b, strict=True):
-        if i is not j and key_of(i) != key_of(j):
+        if i is j:
+            continue
+        if key_of(i) != key_of(j):
             return False
     return True
 
