@@ -21,6 +21,9 @@ Box = list[tuple[Expr, Expr]]
 def read_box(level: StmtSRef, readers: list[StmtSRef], buffer: Buffer) -> Box:
     """The hull of what the readers read below the level; whole dimensions where it may leave the buffer."""
     box = None
+    if len(readers) == 1 and type(level.node) is not BlockRealize and _innermost(readers[0].node.block):
+        box = _loop_box(level, readers[0], buffer)
+        return _box(level, readers, buffer, reads=True) if box is None else box
     innermost = all(_innermost(r.node.block) for r in readers)
     if innermost and type(level.node) is BlockRealize and all(_free_inside(level, r) for r in readers):
         box = _domain_box(readers, buffer)
@@ -84,13 +87,16 @@ def _loop_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> Box | None:
         elif type(p.node) is not SeqStmt:
             return None
         p = p.parent
-    bound = {iv.var: (iv, e) for iv, e in zip(realize.block.iter_vars, realize.iter_values, strict=True)}
+    axes = realize.block.iter_vars
     box: Box = []
     for x, size in zip(regions[0].region, buffer.shape, strict=True):
-        found = bound.get(x.min) if type(x.min) is Var else None
-        if found is None or not (type(x.extent) is IntImm and x.extent.value == 1):
+        if not (type(x.extent) is IntImm and x.extent.value == 1):
             return None
-        iv, value = found
+        for iv, value in zip(axes, realize.iter_values, strict=True):  # noqa: B007
+            if iv.var is x.min:
+                break
+        else:
+            return None
         if iv.dom is None or not within(iv.dom, size):
             return None
         if type(value) is Var and value in loops:
@@ -98,7 +104,7 @@ def _loop_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> Box | None:
             if f.step is not None or not within(Range(f.min, f.extent), size):
                 return None
             box.append((f.min, f.extent))
-        elif loops.keys().isdisjoint(free_vars(value)) and (
+        elif (type(value) is Var or loops.keys().isdisjoint(free_vars(value))) and (
             realize.predicate is TRUE or _surely_in(level, value, size)
         ):
             box.append((value, const_int(1, value.dtype)))

@@ -44,7 +44,12 @@ def by_name(block: Block) -> bool:
 
 def shared_memory(block: Block, buffer: Buffer) -> bool:
     """Whether the block uses another buffer over the same pointer."""
-    return any(r.buffer is not buffer and r.buffer.data is buffer.data for r in (*block.reads, *block.writes))
+    data = buffer.data
+    for regions in (block.reads, block.writes):
+        for r in regions:
+            if r.buffer.data is data and r.buffer is not buffer:
+                return True
+    return False
 
 
 _PLAIN = (int, float, str, bool)
@@ -146,7 +151,9 @@ def check_plain(scope: StmtSRef, place: StmtSRef, buffer: Buffer) -> bool:
     p: StmtSRef | None = place.parent
     while p is not None and p is not scope:
         s: Any = p.node
-        if getattr(s, "buffer", None) is buffer or getattr(s, "buffer_var", None) is buffer.data:
+        if type(s) is For:
+            pass
+        elif getattr(s, "buffer", None) is buffer or getattr(s, "buffer_var", None) is buffer.data:
             raise DeclaredInside(place.home, at=[(place, None)], buffer=buffer, scope=scope.node)
         p = p.parent
     return not how

@@ -47,7 +47,7 @@ from .legality import aliased_params, outside_ranges
 from .names import free_name, names_around, names_inside
 from .outer_reduction import init_inside
 from .refs import StmtSRef, block_token
-from .state import ScheduleState, lifted
+from .state import ScheduleState, lifted, with_child
 
 
 class CacheStale(Refusal):
@@ -172,7 +172,7 @@ def stale_between(level: StmtSRef, buffer: Buffer, readers: list[StmtSRef], at: 
     items = children_of(level)
     aliased = aliased_params(level.home)
     last = max([child_number(level, r) for r in readers])
-    if not any(at <= n <= last for n in _writers(items, buffer, aliased)):
+    if not _writers(items[at : last + 1], buffer, aliased):
         return None
     return _stale(level, _touches(items, buffer, aliased), readers, at)
 
@@ -396,15 +396,19 @@ def insert(
     body = body_of(level) if changed is None else lifted(level, *changed)
     body = _with_parts(body, parts)
     if spot.inside_loop:
-        body = lifted(scope, level, level.node.replace(body=body))
+        body = lifted(scope, level, with_child(level.node, 0, body))
     s: BlockRealize = scope.node
-    block = s.block.replace(body=body, alloc_buffers=(*s.block.alloc_buffers, allocated))
+    b = s.block
+    block = Block(
+        b.label, b.iter_vars, b.reads, b.writes, body, b.init, (*b.alloc_buffers, allocated), b.match_buffers,
+        b.annotations, b.span,
+    )  # fmt: skip
     state.replace(scope, BlockRealize(s.iter_values, s.predicate, block, s.span), ())
 
 
 def _with_parts(body: Stmt, parts: Sequence[tuple[int, Stmt]]) -> SeqStmt:
     items = list(body.seq) if type(body) is SeqStmt else [body]
-    for at, s in sorted(parts, key=lambda part: -part[0]):
+    for at, s in parts if len(parts) == 1 else sorted(parts, key=lambda part: -part[0]):
         items.insert(at, s)
     return SeqStmt(tuple(items), body.span if type(body) is SeqStmt else None)
 

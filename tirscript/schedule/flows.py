@@ -83,7 +83,10 @@ def reduction_loops(realize: BlockRealize) -> set[Var]:
     out: set[Var] = set()
     for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
         if iv.kind == "reduce":
-            out |= free_vars(value)
+            if type(value) is Var:
+                out.add(value)
+            else:
+                out |= free_vars(value)
     return out
 
 

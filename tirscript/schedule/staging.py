@@ -68,37 +68,39 @@ class Staging:
         """A block that copies the box, from the buffer or back to it."""
         level = self.level
         around = self._loops()
-        taken = names_around(StmtSRef(level.node, level, 0, level.home)) | {self.new.name}
-        used: list[Var] = []
+        taken = names_around(StmtSRef(level.node, level, 0, level.home))
+        taken.add(self.new.name)
+        put: dict[Var, Expr] = {}
+        iter_vars: list[IterVar] = []
         for ends in self.box:
             for e in ends:
-                if type(e) is not IntImm:
-                    for n in walk(e):
-                        if type(n) is Var and n in around and n not in used:
-                            used.append(n)
-        axes = [Var(free_name(f"v{k}", taken), v.dtype) for k, v in enumerate(used)]
-        put: dict[Var, Expr] = dict(zip(used, axes, strict=True))
-        box = [(substitute(low, put), substitute(extent, put)) for low, extent in self.box]
-        loops = [Var(free_name(f"ax{k}", taken), low.dtype) for k, (low, _) in enumerate(box)]
-        cell = tuple([
-            v if type(low) is IntImm and low.value == 0 else Add(low, v)
-            for v, (low, _) in zip(loops, box, strict=True)
-        ])  # fmt: skip
+                if type(e) is IntImm:
+                    continue
+                for v in (e,) if type(e) is Var else walk(e):
+                    if type(v) is Var and v in around and v not in put:
+                        put[v] = axis = Var(free_name(f"v{len(put)}", taken), v.dtype)
+                        f = around[v]
+                        iter_vars.append(IterVar(axis, Range(f.min, f.extent), "spatial"))
+        ranges: list[Range] = []
+        loops: list[tuple[Var, Expr]] = []
+        indices: list[Expr] = []
+        for k, (low, extent) in enumerate(self.box):
+            low, extent = substitute(low, put), substitute(extent, put)
+            i = Var(free_name(f"ax{k}", taken), low.dtype)
+            ranges.append(Range(low, extent))
+            loops.append((i, extent))
+            indices.append(i if type(low) is IntImm and low.value == 0 else Add(low, i))
+        cell, region = tuple(indices), tuple(ranges)
         source, target = (self.buffer, self.new) if fill else (self.new, self.buffer)
         body: Stmt = BufferStore(target, BufferLoad(source, cell), cell)
-        for v, (_, extent) in zip(reversed(loops), reversed(box), strict=True):
-            body = For(v, const_int(0, v.dtype), extent, "serial", body)
-        region = tuple([Range(low, extent) for low, extent in box])
+        for i, extent in reversed(loops):
+            body = For(i, const_int(0, i.dtype), extent, "serial", body)
         label = BlockLabel(self.name)
-        iter_vars = tuple([
-            IterVar(axis, Range(around[v].min, around[v].extent), "spatial")
-            for axis, v in zip(axes, used, strict=True)
-        ])  # fmt: skip
         block = Block(
-            label, iter_vars, (BufferRegion(source, region),), (BufferRegion(target, region),), body,
+            label, tuple(iter_vars), (BufferRegion(source, region),), (BufferRegion(target, region),), body,
             annotations={"auto_copy": True},
         )  # fmt: skip
-        return BlockRealize(tuple(used), TRUE, block), label
+        return BlockRealize(tuple(put), TRUE, block), label
 
     def _loops(self) -> dict[Var, For]:
         out: dict[Var, For] = {}

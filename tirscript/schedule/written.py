@@ -27,12 +27,15 @@ def written_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> list[tuple[
     if index is None:
         return None
     loops = _loops(level, place)
-    values = {iv.var: value for iv, value in zip(b.iter_vars, realize.iter_values, strict=True)}
+    values: dict[Var, Expr] = {}
+    doms: dict[Any, Range | None] = {}
+    for iv, value in zip(b.iter_vars, realize.iter_values, strict=True):
+        values[iv.var] = value
+        doms[iv.var] = iv.dom
     cells = [values[i] if type(i) is Var and i in values else substitute(i, values) for i in index]
     box = _reached(place, cells, loops)
     if box is None:
         return None
-    doms = {iv.var: iv.dom for iv in b.iter_vars}
     for i, (low, extent), size in zip(index, box, buffer.shape, strict=True):
         dom = doms.get(i) if type(i) is Var else None
         if dom is not None and type(dom.min) is IntImm and dom.min.value >= 0:
@@ -113,7 +116,9 @@ def _init_runs(place: StmtSRef) -> bool:
         if iv.kind != "reduce":
             continue
         first: Expr = value
-        while not loops.keys().isdisjoint(free_vars(first)):
+        if type(value) is Var:
+            first = loops[value].min if value in loops else value
+        while type(first) is not IntImm and not loops.keys().isdisjoint(free_vars(first)):
             first = substitute(first, {v: f.min for v, f in loops.items()})
         if iv.dom is None or not same(first, iv.dom.min):
             return False
@@ -138,10 +143,15 @@ def _plain(cells: list[Expr], loops: dict[Var, For], init: bool) -> list[tuple[E
         if type(e) is Var and e in loops and e not in used:
             f = loops[e]
             used.add(e)
-            if f.step is not None or not loops.keys().isdisjoint(free_vars(f.min) | free_vars(f.extent)):
+            if f.step is not None:
                 return None
+            for end in (f.min, f.extent):
+                if type(end) is not IntImm and not loops.keys().isdisjoint(free_vars(end)):
+                    return None
             box.append((f.min, f.extent))
-        elif type(e) is IntImm or loops.keys().isdisjoint(free_vars(e)):
+        elif type(e) is IntImm or (
+            e not in loops if type(e) is Var else loops.keys().isdisjoint(free_vars(e))
+        ):
             box.append((e, const_int(1, e.dtype)))
         else:
             return None
@@ -206,8 +216,10 @@ def one_cell(b: Any, buffer: Buffer) -> tuple[Expr, ...] | None:
             return None
         if first is None:
             first = a.indices
-        elif any(x is not y and not same(x, y) for x, y in zip(first, a.indices, strict=True)):
-            return None
+        else:
+            for x, y in zip(first, a.indices, strict=True):
+                if x is not y and not same(x, y):
+                    return None
         if not a.is_write and not stored and b.init is None:
             return None
         if a.is_write and a.init:
@@ -222,13 +234,14 @@ def one_cell(b: Any, buffer: Buffer) -> tuple[Expr, ...] | None:
 def _unguarded(level: StmtSRef, place: StmtSRef) -> bool:
     """Whether no condition but the ends of its axes decides whether the block runs."""
     realize: BlockRealize = place.node
-    ends = []
-    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
-        if iv.dom is not None:
-            ends.append((value, Add(iv.dom.min, iv.dom.extent)))
-    for c in conjuncts(realize.predicate) if realize.predicate is not TRUE else ():
-        if not (type(c) is LT and any(same(c.a, v) and same(c.b, end) for v, end in ends)):
-            return False
+    if realize.predicate is not TRUE:
+        ends = []
+        for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+            if iv.dom is not None:
+                ends.append((value, Add(iv.dom.min, iv.dom.extent)))
+        for c in conjuncts(realize.predicate):
+            if not (type(c) is LT and any(same(c.a, v) and same(c.b, end) for v, end in ends)):
+                return False
     p = place.parent
     while p is not None and p is not level:
         if type(p.node) is IfThenElse or type(p.node) not in (For, SeqStmt):
