@@ -249,8 +249,8 @@ class _Nests:
             v = f.loop_var
             fresh[v] = Var(v.name, v.dtype, v.exact, v.pointee, v.span)
         axes, values, inside, index = self.partial_axes(fresh)
-        body = self.moved(b.body, inside, index, self.renamed_lets(b.body))
         cells = self.points(self.cells, index)
+        body = self.moved(b.body, inside, cells, self.renamed_lets(b.body))
         reads = [r if not inside else _moved(r, inside) for r in b.reads if r.buffer not in self.cells]
         writes = tuple([point(self.partial[x], cells[x]) for x in self.order])
         init: Stmt | None = None
@@ -322,9 +322,15 @@ class _Nests:
             out[v] = Var(f"v_{self.partial[x.buffer].name}", v.dtype, v.exact)
         return out
 
-    def moved(self, root: Stmt, inside: dict[Var, Expr], index: Expr, lets: dict[Var, Var]) -> Stmt:
-        """The body over the new axes and buffers."""
-        cells, partial = self.cells, self.partial
+    def moved(
+        self,
+        root: Stmt,
+        inside: dict[Var, Expr],
+        cells: dict[Buffer, tuple[Expr, ...]],
+        lets: dict[Var, Var],
+    ) -> Stmt:
+        """The body over the new axes and buffers, with the cells of the partial results."""
+        partial = self.partial
         values: dict[Var, Expr] = {**inside, **lets}
 
         def f(n: Any) -> Any:
@@ -335,8 +341,8 @@ class _Nests:
                 return n
             if t is BufferLoad or t is BufferStore:
                 x = n.buffer
-                if x in cells:
-                    where = self.at(x, cells[x], index)
+                where = cells.get(x)
+                if where is not None:
                     if t is BufferLoad:
                         return BufferLoad(partial[x], where, None, n.span)
                     return BufferStore(partial[x], f(n.value), where, None, n.span)

@@ -140,10 +140,12 @@ def check(state: ScheduleState, loops: tuple[Any, ...]) -> Plan:
     if len(loops) < 2:
         raise TooFewLoops()
     places = [loop_place(state, loop, "loops", "merge") for loop in loops]
-    if len({id(p) for p in places}) != len(places):
-        p = next(p for n, p in enumerate(places) if any(p is q for q in places[:n]))
-        raise RepeatedLoop(p.home, at=[(p.node, None)], loop=p.node)
-    sequence = _sequence(places)
+    sequence = _near_sequence(places)
+    if sequence is None:
+        if len({id(p) for p in places}) != len(places):
+            p = next(p for n, p in enumerate(places) if any(p is q for q in places[:n]))
+            raise RepeatedLoop(p.home, at=[(p.node, None)], loop=p.node)
+        sequence = _sequence(places)
     nests = [_nest(p, sequence) for p in places]
     first = nests[0]
     for other in nests[1:]:
@@ -168,9 +170,6 @@ def check(state: ScheduleState, loops: tuple[Any, ...]) -> Plan:
 
 def _sequence(places: list[StmtSRef]) -> StmtSRef:
     """The sequence in whose statements all loops stand."""
-    near = _near_sequence(places)
-    if near is not None:
-        return near
     ways = []
     for p in places:
         way: list[StmtSRef] = []
@@ -236,8 +235,11 @@ def _nest(place: StmtSRef, sequence: StmtSRef) -> Nest:
 
 
 def _check_levels(first: Nest, other: Nest) -> None:
-    at: list[tuple[Any, str | None]] = [(first.place.node, None), (other.place.node, "")]
-    fields: dict[str, Any] = {"first": first.place.node, "second": other.place.node}
+    at: list[tuple[Any, str | None]]
+    fields: dict[str, Any]
+    if first.at == other.at or len(first.chain) != len(other.chain):
+        at = [(first.place.node, None), (other.place.node, "")]
+        fields = {"first": first.place.node, "second": other.place.node}
     if first.at == other.at:
         what = "they stand in one statement of the sequence"
         raise NotSiblings(first.place.home, at=at, what=what, **fields)
@@ -246,6 +248,20 @@ def _check_levels(first: Nest, other: Nest) -> None:
         raise DifferentDepths(first.place.home, at=at, a=a, b=b, **fields)
     values: dict[Var, Expr] = {}
     for f, g in zip(first.chain, other.chain, strict=True):
+        low, extent = f.min, f.extent
+        if (
+            f.step is None
+            and g.step is None
+            and f.loop_var.dtype == g.loop_var.dtype
+            and type(low) is IntImm
+            and type(extent) is IntImm
+            and type(g.min) is IntImm
+            and type(g.extent) is IntImm
+            and low.value == g.min.value
+            and extent.value == g.extent.value
+        ):
+            values[g.loop_var] = f.loop_var
+            continue
         steps = (f.step is None) == (g.step is None) and (
             f.step is None or g.step is None or same(f.step, put(g.step, values))
         )

@@ -329,20 +329,24 @@ def _collect(plan: Plan, realize: BlockRealize) -> None:
     """The buffers that grow, and what their padding holds."""
     b = realize.block
     store: Any = b.body
-    found: dict[Buffer, Padded] = {}
-    for n in [*_loads(b), store]:
-        have = found.get(n.buffer)
-        if have is None:
-            axes = [i if type(i) is Var else None for i in n.indices]
-            found[n.buffer] = Padded(n.buffer, n.indices, axes)
+    found: dict[Buffer, tuple[Any, ...]] = {}
+    loads: list[Any] = _loads(b)
+    for n in [*loads, store]:
+        have = found.setdefault(n.buffer, n.indices)
+        if have is n.indices:
             continue
-        for d, (i, j) in enumerate(zip(have.indices, n.indices, strict=True)):
+        for d, (i, j) in enumerate(zip(have, n.indices, strict=True)):
             if i is not j and _way(plan, i) != _way(plan, j) and (i in plan.new or j in plan.new):
                 raise MixedIndices(
                     plan.place.home, at=[(realize, None)], block=realize, buffer=n.buffer, dim=str(d)
                 )
-    grows = plan.new.keys()
-    grown = {x: p for x, p in found.items() if not grows.isdisjoint(p.axes)}
+    grown: dict[Buffer, Padded] = {}
+    for x, indices in found.items():
+        for i in indices:
+            if i in plan.new:
+                axes = [i if type(i) is Var else None for i in indices]
+                grown[x] = Padded(x, indices, axes)
+                break
     order = [r.buffer for r in b.reads]
     order += [x for x in grown if x not in order]
     out = grown.get(store.buffer)
@@ -421,8 +425,14 @@ def _in_padding(plan: Plan, value: Expr, axis: Var) -> Expr:
     """What is combined where the axis is beyond its old extent."""
 
     def f(n: Any) -> Any:
-        if type(n) is BufferLoad and n.buffer in plan.filled and any(i is axis for i in n.indices):
-            return plan.filled[n.buffer]
+        t = type(n)
+        if t is BufferLoad and n.buffer in plan.filled:
+            for i in n.indices:
+                if i is axis:
+                    return plan.filled[n.buffer]
+        elif t is Mul or t is Add:
+            a, b = f(n.a), f(n.b)
+            return n if a is n.a and b is n.b else t(a, b, n.span)
         return n.map_children(f)
 
     there = f(value)
@@ -497,6 +507,9 @@ def _grown(plan: Plan, realize: BlockRealize, padded: dict[Buffer, Buffer]) -> S
             return n
         if t is Call:
             return substitute(n, {x.data: y.data for x, y in padded.items()}, padded)
+        if t is Mul or t is Add:
+            a, b = moved(n.a), moved(n.b)
+            return n if a is n.a and b is n.b else t(a, b, n.span)
         return n.map_children(moved)
 
     def stored(s: Any) -> BufferStore:
@@ -569,12 +582,12 @@ def _copy_in(plan: Plan, p: Padded, target: Buffer, taken: set[str], blocks: set
             if v is None:
                 continue
             extent = plan.extents[v]
-            bounds = [extent] if v in plan.new else []
+            bounds: tuple[Expr, ...] = (extent,) if v in plan.new else ()
             if type(extent) is IntImm and type(size) is IntImm:
                 if size.value < extent.value:
-                    bounds = [size]
+                    bounds = (size,)
             elif not same(extent, size):
-                bounds.append(size)
+                bounds = (*bounds, size)
             for bound in bounds:
                 if bound.dtype != a.dtype:
                     bound = simplify(Cast(a.dtype, bound))

@@ -377,7 +377,10 @@ def _starts(
             if e is None:
                 usable = False
         if usable and not c.repeatable:
-            usable = c.identity is not None and all(map(_equal, given, c.identity))
+            usable = c.identity is not None
+            for e, neutral in zip(given, c.identity or (), strict=False):
+                if not _equal(e, neutral):
+                    usable = False
         if not usable and c.identity is None:
             raise NoIdentity(place.home, at=[(s, None), (realize, "")], loop=s, block=realize)
         for x, e in zip(r.buffers, given if usable else c.identity or (), strict=True):
