@@ -49,7 +49,7 @@ from typing import Any, NamedTuple
 from tirscript.analysis.access import accesses, accesses_of, conjuncts
 from tirscript.analysis.region import nonnegative
 from tirscript.arith.linear import Linear, to_linear
-from tirscript.ir.buffer import Buffer
+from tirscript.ir.buffer import Buffer, MatchBufferRegion
 from tirscript.ir.expr import (
     LE,
     LT,
@@ -57,6 +57,7 @@ from tirscript.ir.expr import (
     And,
     BufferLoad,
     Expr,
+    FloatImm,
     FloorMod,
     IntImm,
     IterVar,
@@ -64,8 +65,20 @@ from tirscript.ir.expr import (
     Var,
     const_int,
 )
-from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, SeqStmt
-from tirscript.ir.visitor import substitute
+from tirscript.ir.node import map_tuple
+from tirscript.ir.stmt import (
+    Allocate,
+    AllocateConst,
+    AttrStmt,
+    Block,
+    BlockRealize,
+    BufferRealize,
+    BufferStore,
+    DeclBuffer,
+    For,
+    SeqStmt,
+)
+from tirscript.ir.visitor import free_vars, substitute
 
 from ..binding import Binding, GuardedBlock
 from ..buffers import allocation_of, other_views, refuse_root, region_of
@@ -380,6 +393,10 @@ def _runs_over_all(
     return size is not None and prover.proves(low.scale(-1)) and prover.proves((high - size).shift(1))
 
 
+_LEAVES = frozenset({Var, IntImm, FloatImm})
+_DECLARES = frozenset({DeclBuffer, BufferRealize, AttrStmt, Allocate, AllocateConst, MatchBufferRegion})
+
+
 def rewrite(state: ScheduleState, plan: Plan) -> None:
     """Fold the buffer, skip what is known, and make the axes that move opaque."""
     old, fold = plan.buffer, plan.fold
@@ -395,12 +412,35 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
         i = indices[fold.dim]
         return (*indices[: fold.dim], FloorMod(i, const_int(fold.extent, i.dtype)), *indices[fold.dim + 1 :])
 
+    rest: list[Any] = []  # what may use the buffer otherwise than in loads and stores
+
     def f(n: Any) -> Any:
         t = type(n)
+        if t in _LEAVES:
+            return n
         if t is BlockRealize:
             return _realize(n, f(n.block))
-        if t is For and old.data not in frozenset().union(*touched(n)):
-            return n
+        if t is For or t is Block:
+            if old.data not in free_vars(n):
+                return n
+            if t is Block and not n.match_buffers and not n.annotations:
+                body = f(n.body)
+                init = None if n.init is None else f(n.init)
+                if body is n.body and init is n.init:
+                    rest.append(n)
+                    return n
+                axes = map_tuple(f, n.iter_vars)
+                return Block(
+                    n.label, axes, n.reads, n.writes, body, init, n.alloc_buffers, (), n.annotations, n.span
+                )
+            if t is Block or n.annotations:
+                rest.append(n)
+        elif t is IterVar:
+            dom = n.dom
+            if dom is None or (type(dom.min) is IntImm and type(dom.extent) is IntImm):
+                return n
+        elif t in _DECLARES:
+            rest.append(n)
         n = n.map_children(f)
         if t is BufferLoad and n.buffer is old:
             return BufferLoad(new, folded(n.indices), n.predicate, n.span)
@@ -429,8 +469,11 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
     block = s.block
     allocated = tuple([new if b is old else b for b in block.alloc_buffers])
     body = f(block.body)
-    # The pointer stays, the buffer is another one.
-    block = substitute(block.replace(body=body), {}, {old: new}).replace(alloc_buffers=allocated)
+    if rest or block.annotations or any(r.buffer is old for r in (*block.reads, *block.writes)):
+        # The pointer stays, the buffer is another one.
+        block = substitute(block.replace(body=body), {}, {old: new}).replace(alloc_buffers=allocated)
+    else:
+        block = block.replace(body=body, alloc_buffers=allocated)
     assert token is block_token(block.label)
     state.replace(plan.home, BlockRealize(s.iter_values, s.predicate, block, s.span))
 
