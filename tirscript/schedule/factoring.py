@@ -29,6 +29,7 @@ from tirscript.ir.expr import (
     Var,
     const_int,
 )
+from tirscript.ir.node import memo_of
 from tirscript.ir.ops import ceildiv
 from tirscript.ir.stmt import (
     Block,
@@ -399,7 +400,10 @@ class _Nests:
             for x in reversed(self.order):
                 body = LetStmt(lets[x], results[x], body)
         assert b.init is not None
-        if _plain_init(b.init, self.cells):
+        memo = memo_of(b)
+        if "plain_init" not in memo:
+            memo["plain_init"] = _plain_init(b.init, self.cells)
+        if memo["plain_init"]:
             given: Any = b.init
             if type(given) is BufferStore:
                 x = given.buffer

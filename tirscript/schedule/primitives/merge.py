@@ -158,13 +158,18 @@ def check(state: ScheduleState, loops: tuple[Any, ...]) -> Plan:
                 kind = "serial"
                 break
         kinds.append(kind)
-    at = max([n.at for n in nests])
+    slots = [n.at for n in nests]
+    at = max(slots)
     if state.enable_check:
         asked = _Asked(sequence)
         for n, a in enumerate(nests):
             for b in nests[n + 1 :]:
-                asked.order(*((a, b, False) if a.at < b.at else (b, a, True)), kinds)
-        at = _position(asked, nests)
+                if a.at < b.at:
+                    asked.order(a, b, False, kinds)
+                else:
+                    asked.order(b, a, True, kinds)
+        if at - min(slots) >= len(set(slots)):
+            at = _position(asked, nests)  # other statements stand between
     return Plan(nests, sequence, at, kinds)
 
 
@@ -425,8 +430,6 @@ def _position(asked: _Asked, nests: list[Nest]) -> int:
     items = asked.sequence.node.seq
     last, first = max(n.at for n in nests), min(n.at for n in nests)
     members = {n.at for n in nests}
-    if last - first < len(members):
-        return last  # nothing stands between
     refusal: Refusal | None = None
     for at in (last, first):
         problem = None
@@ -456,22 +459,28 @@ def rewrite(state: ScheduleState, plan: Plan) -> LoopRV:
     returned."""
     first = plan.nests[0]
     depth = len(first.chain)
-    inside = seq(*[n.chain[-1].body for n in plan.nests])
+    inside = SeqStmt(tuple([n.chain[-1].body for n in plan.nests]))
     wanted = [f"{f.loop_var.name}_m" for f in first.chain]
     names = new_names(plan.sequence, inside, wanted)
     news = [Var(name, f.loop_var.dtype, f.loop_var.exact) for name, f in zip(names, first.chain, strict=True)]
     bodies = []
-    for n in plan.nests:
-        values: dict[Var, Expr] = {f.loop_var: v for f, v in zip(n.chain, news, strict=True)}
+    values: dict[Var, Expr] = {}
+    for n in reversed(plan.nests):  # those of the first stay
+        values = {}
+        for f, v in zip(n.chain, news, strict=True):
+            values[f.loop_var] = v
         bodies.append(Rewriter(values).statement(n.chain[-1].body))
+    bodies.reverse()
     out: Stmt = seq(*bodies)
-    values = {f.loop_var: v for f, v in zip(first.chain, news, strict=True)}
     for d in range(depth - 1, -1, -1):
         f = first.chain[d]
+        low, extent = f.min, f.extent
+        if type(low) is not IntImm:
+            low = put(low, values)
+        if type(extent) is not IntImm:
+            extent = put(extent, values)
         step = None if f.step is None else put(f.step, values)
-        out = For(
-            news[d], put(f.min, values), put(f.extent, values), plan.kinds[d], out, "", NONE, step, f.span
-        )
+        out = For(news[d], low, extent, plan.kinds[d], out, "", NONE, step, f.span)
     members = {n.at for n in plan.nests}
     items = plan.sequence.node.seq
     kept = [out if k == plan.at else s for k, s in enumerate(items) if k == plan.at or k not in members]

@@ -254,7 +254,16 @@ def _rounded(extent: Expr, size: int) -> Expr | None:
 
 
 def _check_body(place: StmtSRef, realize: BlockRealize) -> None:
-    b = realize.block
+    memo = memo_of(realize.block)
+    what: str | None = memo.get("no_einsum", "")
+    if what == "":
+        what = memo["no_einsum"] = _no_einsum(realize.block)
+    if what is not None:
+        raise NotEinsum(place.home, at=[(realize, None)], block=realize, what=what)
+
+
+def _no_einsum(b: Block) -> str | None:
+    """Why a block is no einsum; None where it is one."""
     s: Any = b.body
     what = None
     kinds: dict[Any, str] = {iv.var: iv.kind for iv in b.iter_vars}
@@ -287,8 +296,7 @@ def _check_body(place: StmtSRef, realize: BlockRealize) -> None:
                 what = what or f"it reads {s.buffer.name} elsewhere than at the cell that it writes"
             if vectors:
                 what = what or "it reads vectors"
-    if what is not None:
-        raise NotEinsum(place.home, at=[(realize, None)], block=realize, what=what)
+    return what
 
 
 _EINSUM = frozenset({"spatial", "reduce"})
@@ -375,6 +383,14 @@ def _zero(dtype: str) -> Expr:
 def _fill_neutral(plan: Plan, realize: BlockRealize, reduced: list[IterVar]) -> None:
     """Find values for the padding with which the new iterations change nothing."""
     b = realize.block
+    # Which value it is, is a fact of the block, given the axes that grow and the buffers that are padded.
+    memo = memo_of(b)
+    key = ("neutral", *[iv.var for iv in reduced], *[p.buffer for p in plan.reads])
+    known: str | None = memo.get(key)
+    if known is not None:
+        for p in plan.reads:
+            plan.filled[p.buffer] = _candidate(known, p.buffer.dtype)
+        return
     found = reductions_of(b)
     first = reduced[0]
     kinds = {u.reducer.kind for several in updates(b).values() for u in several}
@@ -401,6 +417,7 @@ def _fill_neutral(plan: Plan, realize: BlockRealize, reduced: list[IterVar]) -> 
             if not any(_is_number(there, n) for n in neutral):
                 break
         else:
+            memo[key] = candidate
             return
     raise PaddingNotNeutral(
         plan.place.home, at=[(realize, None), (last, "")], block=realize, axis=last,

@@ -59,6 +59,7 @@ from tirscript.analysis.dependence import Witness, instance_conflicts
 from tirscript.analysis.reducer import Reduction, reductions_of
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import TRUE, BufferLoad, Expr, FloatImm, IntImm, Var
+from tirscript.ir.node import memo_of
 from tirscript.ir.stmt import BlockRealize, BufferStore, For, SeqStmt
 from tirscript.ir.visitor import free_vars, walk
 
@@ -335,7 +336,10 @@ def _check_outside(place: StmtSRef, realize: BlockRealize, top: StmtSRef) -> Non
 
 
 def _check_cells(place: StmtSRef, realize: BlockRealize, found: tuple[Reduction, ...]) -> None:
-    """Cells are told by spatial axes alone."""
+    """Cells are told by spatial axes alone; memoised on the block."""
+    memo = memo_of(realize.block)
+    if "spatial_cells" in memo:
+        return
     axes: dict[Var, Any] = {}
     for iv in realize.block.iter_vars:
         if iv.kind != "spatial":
@@ -349,6 +353,7 @@ def _check_cells(place: StmtSRef, realize: BlockRealize, found: tuple[Reduction,
                             place.home, at=[(place.node, None), (axes[v], "")], loop=place.node,
                             block=realize, buffer=buffer, axis=axes[v],
                         )  # fmt: skip
+    memo["spatial_cells"] = True
 
 
 def _starts(
@@ -359,12 +364,19 @@ def _starts(
     chain: list[For],
     dropped: list[For],
 ) -> dict[Buffer, Expr]:
-    """What the partial result of each buffer starts from."""
+    """What the partial result of each buffer starts from; memoised on the block, but for reducers that keep
+    their order."""
+    memo = memo_of(realize.block)
+    known: dict[Buffer, Expr] | None = memo.get("starts")
+    if known is not None:
+        return known
     s = place.node
+    ordered = False
     init = _init_values(realize.block.init)
     out: dict[Buffer, Expr] = {}
     for r in found:
         c = r.combiner
+        ordered = ordered or not c.commutative
         if not c.commutative and state.enable_check:
             outer = [f for f in chain[: _number(chain, s)] if f in dropped and not _unit(f)]
             if outer:
@@ -386,6 +398,8 @@ def _starts(
         for x, e in zip(r.buffers, given if usable else c.identity or (), strict=True):
             assert e is not None
             out[x] = e
+    if not ordered:
+        memo["starts"] = out
     return out
 
 
