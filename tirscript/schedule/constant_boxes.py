@@ -134,7 +134,7 @@ def _range_of(
         return low.value, count, low.dtype
     if low not in loops:
         return low if count == 1 else None
-    if low is moving:
+    if moving is not None and low is moving:
         return None, count - 1, low.dtype
     first, extent = loops[low]
     return first, extent + count - 1, low.dtype

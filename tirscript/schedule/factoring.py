@@ -282,7 +282,7 @@ class _Nests:
                     own.iv = IterVar(iv.var, own.iv.dom, "spatial", "", iv.span)
                     break
         inner: dict[Var, Expr] = {s.loop_var: own.inner}  # the loops over the new axes
-        kept: list[Any] = [own]
+        kept: list[tuple[IterVar, Expr]] = [(own.iv, own.value)]
         inside: dict[Var, Expr] = {}
         for iv, value, used in zip(b.iter_vars, plan.realize.iter_values, plan.uses, strict=True):
             if value is s.loop_var:
@@ -291,16 +291,16 @@ class _Nests:
             elif iv.kind == "reduce" and type(value) is not Var and s.loop_var in used:
                 for v in _in_order(value):
                     if v not in inner and v in fresh:
-                        f = next(f for f in plan.chain if f.loop_var is v)
-                        axis = _Axis(f, "reduce", taken)
-                        inner[v] = axis.inner
-                        kept.append(axis)
+                        for f in plan.chain:
+                            if f.loop_var is v:
+                                axis = _Axis(f, "reduce", taken)
+                                inner[v] = axis.inner
+                                kept.append((axis.iv, axis.value))
                 inside[iv.var] = put(value, inner)
             else:
                 kept.append((iv, value))
         axes, values = [], []
-        for k in kept:
-            iv, value = (k.iv, k.value) if type(k) is _Axis else k
+        for iv, value in kept:
             if iv.dom is not None and type(iv.dom.extent) is not IntImm and fresh.keys() & free_vars(iv.dom):
                 iv = iv.replace(dom=substitute(iv.dom, fresh))
             axes.append(iv)

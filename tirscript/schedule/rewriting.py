@@ -171,7 +171,8 @@ class Rewriter:
         return IfThenElse(self.guard, substitute(s, self.values), None, s.span)
 
     def realize(self, s: BlockRealize) -> Stmt:
-        values = tuple([self.value(e) for e in s.iter_values])
+        get = self.values.get
+        values = tuple([get(e, e) if type(e) is Var else self.value(e) for e in s.iter_values])
         predicate = s.predicate
         block = s.block
         guard = self.guard

@@ -42,7 +42,7 @@ from tirscript.ir.expr import Expr, IntImm, Var
 from tirscript.ir.stmt import NONE, BlockRealize, For, SeqStmt, Stmt, seq
 
 from ..cells import Cell, Form, cell_of, compose, distances, may_alias
-from ..control import check_stays
+from ..control import check_stays, escapes
 from ..errors import BadValue, Refusal, describe
 from ..legality import DependenceUnknown, Interval, aliased_params, conditions_around, outside_ranges
 from ..names import new_names
@@ -224,13 +224,15 @@ def _near_sequence(places: list[StmtSRef]) -> StmtSRef | None:
 def _nest(place: StmtSRef, sequence: StmtSRef) -> Nest:
     chain: list[For] = []
     p = place
+    leaves = bool(escapes(place.node.body))  # what leaves a loop around leaves this one
     while True:
         s = p.node
         if type(s) is not For:
             raise NotPerfectlyNested(place.home, at=[(place.node, None)], loop=place.node, what=describe(s))
         if s.annotations or s.thread:
             check_plain(p, "merged", "merge")
-        check_stays(p, "merged", "break", "continue", "return")
+        if leaves:
+            check_stays(p, "merged", "break", "continue", "return")
         chain.append(s)
         if p.parent is sequence:
             chain.reverse()

@@ -454,7 +454,7 @@ def _in_padding(plan: Plan, value: Expr, axis: Var) -> Expr:
 
     there = f(value)
     if type(there) is Mul and there.a is there.b and there.a is _candidate("0", there.dtype):
-        return there.a  # type: ignore[no-any-return]
+        return there.a
     return simplify(there)
 
 
