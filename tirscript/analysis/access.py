@@ -448,12 +448,14 @@ def view_region(match: MatchBufferRegion, region: tuple[Range, ...] | None) -> t
     return (*source[:lead], *inner)
 
 
+# Annotations of a block whose regions the user has set: by number among the reads, among the writes, or left
+# out of either.
+OVERRIDES = ("explicit_read_region", "explicit_write_region", "tirscript.hidden_access")
+
+
 def uses_declared(block: Block) -> bool:
     """Whether the declared regions of a block count, not what its body shows."""
-    if block.annotations and any(
-        k in block.annotations
-        for k in ("explicit_read_region", "explicit_write_region", "tirscript.hidden_access")
-    ):
+    if block.annotations and any(k in block.annotations for k in OVERRIDES):
         return True
     memo = memo_of(block)
     found: bool | None = memo.get("opaque_body")
@@ -558,11 +560,11 @@ def infer_regions(
         outer = tuple(
             [Axis(iv.var, iv.dom.min, iv.dom.extent, None) for iv in iter_vars if iv.dom is not None]
         )
-        updated = _updated_cells(c.out) if init is not None else {}
+        updated = updated_cells(c.out) if init is not None else {}
         reads: dict[Buffer, Hull] = {}
         writes: dict[Buffer, Hull] = {}
         for a in c.out:
-            if not a.is_write and updated and _is_update(a, updated):
+            if not a.is_write and updated and is_update(a, updated):
                 continue
             box = _box(a, outer)
             if box is None:
@@ -637,7 +639,7 @@ def _same_cell(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     return True
 
 
-def _updated_cells(found: list[Access]) -> dict[Buffer, list[tuple[Any, ...]]]:
+def updated_cells(found: Iterable[Access]) -> dict[Buffer, list[tuple[Any, ...]]]:
     out: dict[Buffer, list[tuple[Any, ...]]] = {}
     for a in found:
         if a.is_write and not a.init:
@@ -653,7 +655,7 @@ def _cell_key(a: Access) -> tuple[Any, ...]:
     return tuple([(key_of(i), 1) for i in a.indices])
 
 
-def _is_update(a: Access, updated: Mapping[Buffer, list[tuple[Any, ...]]]) -> bool:
+def is_update(a: Access, updated: Mapping[Buffer, list[tuple[Any, ...]]]) -> bool:
     cells = updated.get(a.buffer)
     return cells is not None and _cell_key(a) in cells
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tirscript.diagnostics import Mark, Span, TirscriptWarning, render
+from tirscript.diagnostics import Mark, Span, TirscriptWarning, WellFormedError, render
 from tirscript.ir import hooks
 from tirscript.ir.expr import Expr, IntImm, Var
 from tirscript.ir.node import Node
@@ -29,6 +29,13 @@ class Finding:
     def __str__(self) -> str:
         marks = [Mark(self.span)] if self.span is not None else []
         return render(f"[{self.code}]", self.message, marks=marks, notes=self.notes, hint=self.hint)
+
+    def error(self) -> WellFormedError:
+        """The same as an error of the verifier."""
+        marks = [Mark(self.span)] if self.span is not None else []
+        return WellFormedError(
+            self.message, code=self.code, marks=marks, notes=list(self.notes), hint=self.hint
+        )
 
 
 def text_of(node: Node) -> str:

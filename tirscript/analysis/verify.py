@@ -16,6 +16,7 @@ from tirscript.ir.stmt import AttrStmt, Block, BlockRealize, BufferStore, For, I
 
 from .axis_cover import check_axes
 from .bounds_check import bounds_finding, may_leave, outside
+from .declared import undeclared
 from .dependence import Witness, instance_conflicts
 from .finding import Finding
 from .region import Axis
@@ -27,7 +28,8 @@ def check_definition(func: PrimFunc) -> list[Finding]:
     """What a definition should be warned of.
 
     AxisWarning where the loops certainly miss instances of a block or leave the domain of an axis, and where
-    instances along a spatial axis touch one cell; BoundsWarning for accesses certainly out of bounds.
+    instances along a spatial axis touch one cell; BoundsWarning for accesses certainly out of bounds, or
+    outside of the regions that their block declares.
     """
     with deep_recursion():
         out: list[Finding] = []
@@ -35,7 +37,7 @@ def check_definition(func: PrimFunc) -> list[Finding]:
         walker.statement(func.body, (), False)
         if walker.suspicious or walker.bare:
             out += [bounds_finding(o) for o in outside(func)]
-        return out
+        return out + undeclared(func)
 
 
 def check_bounds(func: PrimFunc) -> None:

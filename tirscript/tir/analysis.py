@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tirscript.analysis.access import infer_regions
+from tirscript.analysis.declared import undeclared
 from tirscript.analysis.flops import calculate_allocated_bytes, estimate_tir_flops
 from tirscript.analysis.verify import check_bounds
 from tirscript.diagnostics import TirscriptError, deep_recursion
-from tirscript.ir import IRModule, PrimFunc, free_vars, structural_equal, walk
+from tirscript.ir import IRModule, Node, PrimFunc, free_vars, structural_equal, walk
 from tirscript.ir.buffer import Buffer, BufferRegion
 from tirscript.ir.expr import BufferLoad, Call, Var
 from tirscript.ir.op import effect_of
@@ -31,6 +32,12 @@ def _functions(program: PrimFunc | IRModule) -> list[PrimFunc]:
     )
 
 
+def _function(func: Any) -> PrimFunc:
+    if not isinstance(func, PrimFunc):
+        raise TirscriptError(f"a PrimFunc is wanted, not {type(func).__name__}", code="not-a-program")
+    return func
+
+
 # ---- comparison, scopes
 
 
@@ -47,6 +54,10 @@ def undefined_vars(node: Any, defs: Iterable[Var] = ()) -> list[Var]:
 
     Source: TVM's ``tir.analysis.undefined_vars``.
     """
+    if not isinstance(node, Node):
+        raise TirscriptError(
+            f"a program or a part is wanted, not {type(node).__name__}", code="not-a-program"
+        )
     with deep_recursion():
         free = set(free_vars(node)) - set(defs)
     order: dict[Var, None] = {}
@@ -61,11 +72,16 @@ def undefined_vars(node: Any, defs: Iterable[Var] = ()) -> list[Var]:
 
 
 def verify_well_formed(program: PrimFunc | IRModule, assert_mode: bool = True) -> bool:
-    """Whether the program keeps the structural rules; with ``assert_mode`` the first fault is raised.
+    """Whether the program keeps the structural rules, and no block certainly reads or writes outside of the
+    regions that it declares; with ``assert_mode`` the first fault is raised.
 
     Source: TVM's ``tir.analysis.verify_well_formed``.
     """
+    _functions(program)
     faults = verify(program)
+    if not faults:
+        functions = [f for _, f in program.items()] if isinstance(program, IRModule) else [program]
+        faults = [w.error() for f in functions for w in undeclared(f)]
     if faults and assert_mode:
         raise faults[0]
     return not faults
@@ -79,7 +95,7 @@ def verify_ssa(func: PrimFunc) -> bool:
 
     Source: TVM's ``tir.analysis.verify_ssa``.
     """
-    tokens = [t for t in defined_tokens(func) if isinstance(t, Var)] + list(func.params)
+    tokens = [t for t in defined_tokens(_function(func)) if isinstance(t, Var)] + list(func.params)
     return len(set(tokens)) == len(tokens)
 
 
@@ -88,7 +104,7 @@ def verify_memory(func: PrimFunc) -> bool:
 
     Source: TVM's ``tir.analysis.verify_memory``.
     """
-    target = func.attrs.get("target")
+    target = _function(func).attrs.get("target")
     kind = str(getattr(target, "kind", target or "llvm")).split()[0]
     if kind in ("llvm", "c", "python", "hexagon"):
         return True
@@ -207,7 +223,7 @@ def detect_buffer_access_lca(func: PrimFunc) -> dict[Buffer, Stmt | None]:
             visit(c, path)
 
     with deep_recursion():
-        visit(func.body, [])
+        visit(_function(func).body, [])
     return {b: path[-1] if path else None for b, path in paths.items()}
 
 
@@ -234,7 +250,7 @@ def assert_pure_function(func: PrimFunc) -> bool:
 
 
 def _impure(func: PrimFunc) -> Any:
-    own = {t for t in defined_tokens(func.body) if isinstance(t, Var)}
+    own = {t for t in defined_tokens(_function(func).body) if isinstance(t, Var)}
     for n in walk(func.body):
         if type(n) is BufferStore and n.buffer.data not in own:
             return n
