@@ -39,3 +39,31 @@ def test_strided_allocations_are_as_big_as_they_reach():
     assert [simplify(n).value for n in extents(strided)] == [18]
     assert [simplify(n).value for n in extents(make_buffer("B", shape, elem_offset=const_int(6)))] == [18]
     assert [simplify(n).value for n in extents(make_buffer("B", shape))] == [3, 4]
+
+
+@pytest.mark.parametrize("target", ["python", "python -checked", "llvm"])
+@pytest.mark.parametrize("through", [False, True])
+def test_views_of_updates_that_do_not_run(target: str, through: bool) -> None:
+    """A guard that leaves out an update leaves out its views, whose regions may lie outside of the buffer; the
+    init has its own."""
+    cell = "V[0]" if through else "C[vi]"
+    f = ts.parse(f"""
+@T.prim_func
+def f(A: T.Buffer((3, 5), "int32"), C: T.Buffer((3,), "int32")):
+    for i, ko, ki in T.grid(3, 2, 5):
+        with T.block("C"):
+            vi = T.axis.spatial(3, i)
+            vk = T.axis.reduce(5, ko * 5 + ki)
+            T.where(ko < 1)
+            s = T.int32()
+            R = T.match_buffer(A[vi, vk], (1,), "int32", strides=[s], offset_factor=1)
+            t = T.int32()
+            V = T.match_buffer(C[vi], (1,), "int32", strides=[t], offset_factor=1)
+            with T.init():
+                {cell} = 7
+            {cell} = {cell} + R[0]
+""")
+    a = np.arange(15, dtype="int32").reshape(3, 5)
+    c = np.zeros(3, "int32")
+    ts.build(f, target=target)(a, c)
+    assert c.tolist() == (7 + a.sum(1)).tolist()

@@ -314,3 +314,42 @@ def test_several_buffers_in_bound_and_vectorized_loops() -> None:
         ts.build(sch.mod, target=target)(v, index, value)
         np.testing.assert_array_equal(index, v.argmax(1))
         np.testing.assert_array_equal(value, v.max(1))
+
+
+def test_regions_that_the_user_gave() -> None:
+    """The numbers of given regions follow their regions; the init has none of them, so that its write counts."""
+
+    @T.prim_func
+    def rows(X: T.Buffer((8, 3), "int32"), Y: T.Buffer((8, 3), "int32")):
+        S = T.alloc_buffer((8,), "int32")
+        for i, k in T.grid(8, 3):
+            with T.block("S"):
+                vi, vk = T.axis.remap("SR", [i, k])
+                with T.init():
+                    S[vi] = 1
+                S[vi] = S[vi] * X[vi, vk]
+        for i, j in T.grid(8, 3):
+            with T.block("Y"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                Y[vi, vj] = X[vi, vj] - S[vi]
+
+    sch = Schedule(rows, debug_mask="all")
+    sch.annotate_buffer_access("S", 0, "read", lambda i, k: (0, 8, 0, 3))
+    init = sch.get(sch.decompose_reduction("S", sch.get_loops("S")[0]))
+    assert not init.annotations and [r.buffer.name for r in init.writes] == ["S"]
+    update = sch.get(sch.get_block("S_update"))
+    assert [r.buffer.name for r in update.reads] == ["S", "X"]
+    assert list(update.annotations["explicit_read_region"]) == [1]
+    with pytest.raises(ts.ScheduleError, match="nest-overtakes"):
+        sch.merge(sch.get_loops("S_init")[0], sch.get_loops("Y")[0])
+    # The same by blockize, whose inner block has its init inside.
+    sch = Schedule(rows, debug_mask="all")
+    sch.annotate_buffer_access("S", 0, "read", lambda i, k: (0, 8, 0, 3))
+    sch.blockize(sch.get_loops("S")[1])
+    assert [r.buffer.name for r in sch.get(sch.get_block("S")).reads] == ["S", "X"]
+    assert list(sch.get(sch.get_block("S")).annotations["explicit_read_region"]) == [1]
+    x = np.arange(24, dtype="int32").reshape(8, 3) % 5
+    for target in ("python", "llvm"):
+        y = np.zeros((8, 3), "int32")
+        ts.build(sch.mod, target=target)(x, y)
+        np.testing.assert_array_equal(y, x - x.prod(1, keepdims=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tirscript.analysis.access import accesses_of, infer_regions, uses_declared
+from tirscript.analysis.access import infer_regions
 from tirscript.arith.analyzer import Analyzer, simplify
 from tirscript.ir.buffer import BufferRegion
 from tirscript.ir.expr import (
@@ -31,7 +31,7 @@ from tirscript.ir.visitor import free_vars, fresh_copy, substitute
 
 from .blocking import Axis, Blocking, Member, update_alone
 from .names import free_name
-from .primitives.decompose_reduction import points_of
+from .primitives.decompose_reduction import init_regions, without_init
 from .rewriting import put
 
 Regions = tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]
@@ -159,18 +159,7 @@ def inner_block(b: Block, axes: list[IterVar], values: Mapping[Var, Expr]) -> Bl
 
 def update_of(b: Block) -> Block:
     """The block without its init, which now reads what it updates."""
-    if uses_declared(b):
-        have = {r.buffer for r in b.reads}
-        reads: tuple[BufferRegion, ...] = (*[r for r in b.writes if r.buffer not in have], *b.reads)
-        writes = b.writes
-    else:
-        reads, writes = points_of(b, False) or infer_regions(
-            b.iter_vars, b.body, None, b.alloc_buffers, b.match_buffers
-        )
-    return Block(
-        b.label, b.iter_vars, reads, writes, b.body, None, b.alloc_buffers, b.match_buffers, b.annotations,
-        b.span,
-    )  # fmt: skip
+    return without_init(b, b.label)
 
 
 def _init_nest(m: Member, values: Mapping[Var, Expr], outside: Mapping[Var, Expr]) -> Stmt:
@@ -212,10 +201,7 @@ def _init_nest(m: Member, values: Mapping[Var, Expr], outside: Mapping[Var, Expr
     used_views = free_vars(b.init)
     views = tuple([x for x in b.match_buffers if x.buffer.data in used_views])
     spatial = [iv for iv in b.iter_vars if iv.kind != "reduce"]
-    if uses_declared(b) and not _visible(b.init):
-        regions: tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]] = (), b.writes
-    else:
-        regions = points_of(b, True) or infer_regions(spatial, b.init, None, (), views)
+    regions = init_regions(b, spatial, views)
     label = BlockLabel(f"{b.name}_init")
     block = Block(label, (), *regions, b.init, None, (), views, {}, b.span)
     block = inner_block(block, new_axes, {**copies, **whole})
@@ -242,11 +228,6 @@ def _with_inner(whole: Expr, axis: Axis, inner: Var) -> Expr:
     e: Any = whole.a if axis.offset is not None else whole  # type: ignore[attr-defined]
     value: Expr = inner if axis.step is None else Add(e.a, inner)
     return value if axis.offset is None else Add(value, axis.offset)
-
-
-def _visible(init: Stmt) -> bool:
-    found = accesses_of(init)
-    return bool(found) and all(not a.opaque for a in found)
 
 
 def _body(plan: Blocking, nests: Mapping[int, Stmt], outside: Mapping[Var, Expr]) -> Stmt:

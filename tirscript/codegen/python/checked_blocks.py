@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from tirscript.ir.buffer import MatchBufferRegion
@@ -11,7 +12,7 @@ from tirscript.ir.stmt import BlockRealize, For
 
 from . import build as py
 from .blocks import InitPlan
-from .emit import at_start, axes, bound_loop, stop_of, views_of
+from .emit import at_start, axes, bound_loop, stop_of, views, views_of
 
 if TYPE_CHECKING:
     from .checked import CheckedEmitter
@@ -57,15 +58,18 @@ def block_statement(x: CheckedEmitter, r: BlockRealize) -> None:
         x.enter(r)
         x.path = []
         names += [x.allocate(b) for b in block.alloc_buffers]
-        for m in block.match_buffers:
-            names += _match(x, m)
-        x.expected(block.body)
-        if plan is not None:
-            _init(x, plan)
-        if update:
-            x.out.append(py.condition(py.conjunction(update), x.body(block.body)))
-        else:
-            x.statement(block.body)
+        with views(x, block.match_buffers if not update else (), names, _match):
+            if not update:
+                x.expected(block.body)
+            if plan is not None:
+                _init(x, plan, views_of(block.init, block.match_buffers) if update else (), names)
+            if update:
+                with x.block() as body, views(x, block.match_buffers, names, _match):
+                    x.expected(block.body)
+                    x.statement(block.body)
+                x.out.append(py.condition(py.conjunction(update), body))
+            else:
+                x.statement(block.body)
         x.do(x.watch("leave"))
     x.path = path
     x.out += [py.condition(py.conjunction(both), inner)] if both else inner
@@ -85,7 +89,7 @@ def _domain(x: CheckedEmitter, r: BlockRealize) -> ast.expr | None:
         return x.watch("domain", x.site(), py.string(r.block.name), *parts)
 
 
-def _init(x: CheckedEmitter, plan: InitPlan) -> None:
+def _init(x: CheckedEmitter, plan: InitPlan, matches: Iterable[MatchBufferRegion], names: list[str]) -> None:
     assert plan.realize.block.init is not None
     if plan.form == "hoisted":
         return
@@ -95,7 +99,8 @@ def _init(x: CheckedEmitter, plan: InitPlan) -> None:
             key = py.tuple_of([py.name(x.variables[k]) for k in plan.keys])
             inner.append(ast.Expr(py.call(f"{name}.add", key)))
         x.do(x.watch("initialise", py.number(True)))
-        x.statement(plan.realize.block.init)
+        with views(x, matches, names, _match):
+            x.statement(plan.realize.block.init)
         x.do(x.watch("initialise", py.number(False)))
     if plan.form == "always":
         x.out += inner
@@ -130,9 +135,8 @@ def hoisted(x: CheckedEmitter, plan: InitPlan) -> None:
     with x.block() as inner:
         x.enter(realize, only_init=True)
         x.path = []
-        for m in views_of(block.init, block.match_buffers):
-            names += _match(x, m)
-        x.statement(block.init)
+        with views(x, views_of(block.init, block.match_buffers), names, _match):
+            x.statement(block.init)
         x.do(x.watch("leave"))
     x.path = path
     made = [*x.out, *([py.condition(py.conjunction(both), inner)] if both else inner)]

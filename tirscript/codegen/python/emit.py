@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -490,19 +490,35 @@ def _block(x: Emitter, r: BlockRealize) -> None:
         both, update = both + update, []
     with x.block() as inner:
         names += [x.allocate(b) for b in block.alloc_buffers]
-        for m in block.match_buffers:
-            names += _match(x, m)
-        if plan is not None:
-            _init(x, plan)
-        if update:
-            x.out.append(py.condition(py.conjunction(update), x.body(block.body)))
-        else:
-            x.statement(block.body)
+        with views(x, block.match_buffers if not update else (), names):
+            if plan is not None:
+                _init(x, plan, views_of(block.init, block.match_buffers) if update else (), names)
+            if update:
+                with x.block() as body, views(x, block.match_buffers, names):
+                    x.statement(block.body)
+                x.out.append(py.condition(py.conjunction(update), body))
+            else:
+                x.statement(block.body)
     x.out += [py.condition(py.conjunction(both), inner)] if both else inner
     x.names.free(names)
 
 
-def _init(x: Emitter, plan: InitPlan) -> None:
+@contextmanager
+def views(
+    x: Any,
+    matches: Iterable[MatchBufferRegion],
+    names: list[str],
+    match: Callable[[Any, MatchBufferRegion], list[str]] | None = None,
+) -> Iterator[None]:
+    """Views of regions, for the statements within: where the block does not run, there may be no region."""
+    variables, buffers = dict(x.variables), dict(x.buffers)
+    for m in matches:
+        names += (match or _match)(x, m)
+    yield
+    x.variables, x.buffers = variables, buffers
+
+
+def _init(x: Emitter, plan: InitPlan, matches: Iterable[MatchBufferRegion], names: list[str]) -> None:
     """The init of a block where its update stands."""
     assert plan.realize.block.init is not None
     if plan.form == "hoisted":
@@ -512,7 +528,8 @@ def _init(x: Emitter, plan: InitPlan) -> None:
             name = x.seen[plan]
             key = py.tuple_of([py.name(x.variables[k]) for k in plan.keys])
             inner.append(ast.Expr(py.call(f"{name}.add", key)))
-        x.statement(plan.realize.block.init)
+        with views(x, matches, names):
+            x.statement(plan.realize.block.init)
     if plan.form == "always":
         x.out += inner
         return
@@ -550,9 +567,7 @@ def _hoisted(x: Emitter, plan: InitPlan) -> None:
     x.depth += len(opened)
     tests = axes(x, realize, lambda kind: kind != "reduce", names)
     both = tests["both"] + [x.root(p) for p in plan.conjuncts]
-    with x.block() as inner:
-        for m in views_of(block.init, block.match_buffers):
-            names += _match(x, m)
+    with x.block() as inner, views(x, views_of(block.init, block.match_buffers), names):
         x.statement(block.init)
     made = [*x.out, *([py.condition(py.conjunction(both), inner)] if both else inner)]
     x.depth -= len(opened)
@@ -563,10 +578,10 @@ def _hoisted(x: Emitter, plan: InitPlan) -> None:
     x.names.free(names)
 
 
-def views_of(s: Stmt, matches: tuple[MatchBufferRegion, ...]) -> list[MatchBufferRegion]:
+def views_of(s: Stmt | None, matches: tuple[MatchBufferRegion, ...]) -> list[MatchBufferRegion]:
     """The views that a statement uses: the regions of others may depend on reduction axes."""
     used: set[Any] = set()
-    for n in walk(s):
+    for n in () if s is None else walk(s):
         if type(n) is Var:
             used.add(n)
         elif isinstance(b := getattr(n, "buffer", None), Buffer):

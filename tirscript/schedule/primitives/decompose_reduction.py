@@ -36,10 +36,11 @@ Source: TVM's ``decompose_reduction``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tirscript.analysis.access import accesses, conjuncts, infer_regions, uses_declared
-from tirscript.ir.buffer import BufferRegion, point
+from tirscript.analysis.access import OVERRIDES, accesses, conjuncts, infer_regions, uses_declared
+from tirscript.ir.buffer import BufferRegion, MatchBufferRegion, point
 from tirscript.ir.expr import TRUE, And, Expr, IntImm, IterVar, Not, Range, Var
 from tirscript.ir.node import memo_of
 from tirscript.ir.stmt import (
@@ -228,7 +229,7 @@ def rewrite(state: ScheduleState, plan: InitPlan) -> BlockRV:
     update_label = BlockLabel(free_name(f"{b.name}_update", taken), block_token(b.label))
     nest = _init_nest(plan, init_label)
     update: Stmt = BlockRealize(
-        realize.iter_values, realize.predicate, _update_block(b, update_label), realize.span
+        realize.iter_values, realize.predicate, without_init(b, update_label), realize.span
     )
     slot = plan.block.seq_index
     for p in plan.path:
@@ -302,11 +303,9 @@ def _init_block(b: Block, label: BlockLabel, axes: list[IterVar]) -> Block:
     assert b.init is not None
     used = free_vars(b.init)
     views = tuple([m for m in b.match_buffers if m.buffer.data in used])
-    if uses_declared(b) and not _visible(b.init):
-        regions: Regions = (), b.writes
-    else:
-        regions = points_of(b, True) or infer_regions(axes, b.init, None, (), views)
-    made = Block(label, tuple(axes), *regions, b.init, None, (), views, b.annotations, b.span)
+    regions = init_regions(b, axes, views)
+    notes = {k: v for k, v in b.annotations.items() if k not in OVERRIDES}
+    made = Block(label, tuple(axes), *regions, b.init, None, (), views, notes, b.span)
     if views:
         # Views are defined by the block: each block needs its own.
         copy = fresh_copy(made)
@@ -337,7 +336,7 @@ def _init_block(b: Block, label: BlockLabel, axes: list[IterVar]) -> Block:
         None,
         (),
         (),
-        b.annotations,
+        notes,
         b.span,
     )
 
@@ -397,27 +396,33 @@ def _visible(init: Stmt) -> bool:
     return bool(found) and all(not a.opaque for a in found)
 
 
-def _update_block(b: Block, label: BlockLabel) -> Block:
+def init_regions(b: Block, axes: Sequence[IterVar], views: tuple[MatchBufferRegion, ...]) -> Regions:
+    """What the init of a block touches, as a block of its own."""
+    assert b.init is not None
+    if not uses_declared(b):
+        return points_of(b, True) or infer_regions(axes, b.init, None, (), views)
+    return infer_regions(axes, b.init, None, (), views) if _visible(b.init) else ((), b.writes)
+
+
+def without_init(b: Block, label: BlockLabel) -> Block:
+    """The block without its init, which now reads what it updates."""
+    notes = b.annotations
     if uses_declared(b):
         have = {r.buffer for r in b.reads}
-        reads: tuple[BufferRegion, ...] = (*[r for r in b.writes if r.buffer not in have], *b.reads)
+        more = [r for r in b.writes if r.buffer not in have]
+        reads: tuple[BufferRegion, ...] = (*more, *b.reads)
         writes = b.writes
+        numbers = notes.get(OVERRIDES[0])
+        if more and numbers is not None:
+            # The regions that the user gave have moved.
+            notes = {**notes, OVERRIDES[0]: [getattr(n, "value", n) + len(more) for n in numbers]}
     else:
         found = points_of(b, False)
         if found is None:
             found = infer_regions(b.iter_vars, b.body, None, b.alloc_buffers, b.match_buffers)
         reads, writes = found
     return Block(
-        label,
-        b.iter_vars,
-        reads,
-        writes,
-        b.body,
-        None,
-        b.alloc_buffers,
-        b.match_buffers,
-        b.annotations,
-        b.span,
+        label, b.iter_vars, reads, writes, b.body, None, b.alloc_buffers, b.match_buffers, notes, b.span
     )
 
 
