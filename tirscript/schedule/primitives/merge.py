@@ -150,14 +150,11 @@ def check(state: ScheduleState, loops: tuple[Any, ...]) -> Plan:
     first = nests[0]
     for other in nests[1:]:
         _check_levels(first, other)
-    kinds = []
-    for levels in zip(*[n.chain for n in nests], strict=True):
-        kind = levels[0].kind
-        for f in levels:
-            if f.kind != kind:
-                kind = "serial"
-                break
-        kinds.append(kind)
+    kinds = [f.kind for f in first.chain]
+    for other in nests[1:]:
+        for d, f in enumerate(other.chain):
+            if f.kind != kinds[d]:
+                kinds[d] = "serial"
     slots = [n.at for n in nests]
     at = max(slots)
     if state.enable_check:
@@ -310,8 +307,13 @@ class _Asked:
         """Accesses of the two statements that may be of one cell, one of them writing; each cell once."""
         mine, theirs = accesses_of(a), accesses_of(b)
         if not self.aliased:
-            touched = {x.buffer.data for x in theirs}
-            mine = tuple([x for x in mine if x.buffer.data in touched])
+            out = []
+            for x in mine:
+                data, writes = x.buffer.data, x.is_write
+                for y in theirs:
+                    if y.buffer.data is data and (writes or y.is_write):
+                        out.append((x, y))  # noqa: PERF401
+            return out
         return [
             (x, y)
             for x in mine
@@ -483,9 +485,13 @@ def rewrite(state: ScheduleState, plan: Plan) -> LoopRV:
             extent = put(extent, values)
         step = None if f.step is None else put(f.step, values)
         out = For(news[d], low, extent, plan.kinds[d], out, "", NONE, step, f.span)
-    members = {n.at for n in plan.nests}
-    items = plan.sequence.node.seq
-    kept = [out if k == plan.at else s for k, s in enumerate(items) if k == plan.at or k not in members]
+    members = [n.at for n in plan.nests]
+    kept: list[Stmt] = []
+    for k, s in enumerate(plan.sequence.node.seq):
+        if k == plan.at:
+            kept.append(out)
+        elif k not in members:
+            kept.append(s)
     gone = tuple([f.loop_var for n in plan.nests for f in n.chain])
     new = kept[0] if len(kept) == 1 else SeqStmt(tuple(kept), plan.sequence.node.span)
     state.replace(plan.sequence, new, gone)
