@@ -389,7 +389,7 @@ def transform_layout(sch: Schedule, r: random.Random, node: Any, block: Any, num
 
 
 def set_axis_separator(sch: Schedule, r: random.Random, node: Any, block: Any, number: int) -> None:
-    if node.writes[0].buffer not in next(iter(sch.state.functions.values())).func.buffers:
+    if not node.writes or node.writes[0].buffer not in next(iter(sch.state.functions.values())).func.buffers:
         sch.set_axis_separator(block, ("write", number), r.choice([[], [1], [1], [5]]))
 
 
