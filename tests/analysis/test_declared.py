@@ -51,7 +51,7 @@ def test_too_small(name: str) -> None:
     text = str(caught[0].message)
     assert text.count("vi=") == 1
     assert f'block "O" {words} leaves out' in text and values in text and "^" in text
-    with pytest.raises(WellFormedError, match="undeclared-access|leaves out") as e:
+    with pytest.raises(WellFormedError, match="leaves out") as e:
         verify_well_formed(f)
     assert e.value.code == "undeclared-access" and values in str(e.value)
     assert not verify_well_formed(f, assert_mode=False)
@@ -60,7 +60,7 @@ def test_too_small(name: str) -> None:
 LARGE_ENOUGH = {
     "the same": "T.reads(A[vi])\nT.writes(O[vi])\nO[vi] = A[vi]",
     "larger": "T.reads(A[0:16])\nT.writes(O[0:16])\nO[vi] = A[15 - vi]",
-    "a window": "T.reads(A[vi:vi + 3], O[vi])\nT.writes(O[vi])\nfor j in range(3):\n    O[vi] = O[vi] + A[vi + j]",
+    "a window": "T.reads(A[vi:vi + 3])\nT.writes(O[vi])\nfor j in range(3):\n    O[vi] = O[vi] + A[vi + j]",
     "in two parts": "T.reads(A[0:8], A[8:16])\nT.writes(O[vi])\nO[vi] = A[vi]",
     "under a condition": "T.reads(A[vi])\nT.writes(O[vi])\nO[vi] = T.if_then_else(vi > 20, O[vi], A[vi])",
     "cells that it updates": "T.reads(A[vi])\nT.writes(O[vi])\nO[vi] = 0.0\nO[vi] = O[vi] + A[vi]",

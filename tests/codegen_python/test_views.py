@@ -44,8 +44,7 @@ def test_strided_allocations_are_as_big_as_they_reach():
 @pytest.mark.parametrize("target", ["python", "python -checked", "llvm"])
 @pytest.mark.parametrize("through", [False, True])
 def test_views_of_updates_that_do_not_run(target: str, through: bool) -> None:
-    """A guard that leaves out an update leaves out its views, whose regions may lie outside of the buffer; the
-    init has its own."""
+    """A guard that leaves out an update leaves out its views, whose regions may lie outside of the buffer."""
     cell = "V[0]" if through else "C[vi]"
     f = ts.parse(f"""
 @T.prim_func

@@ -317,7 +317,7 @@ def test_several_buffers_in_bound_and_vectorized_loops() -> None:
 
 
 def test_regions_that_the_user_gave() -> None:
-    """The numbers of given regions follow their regions; the init has none of them, so that its write counts."""
+    """The numbers of given regions follow their regions; the init has none, so that its write counts."""
 
     @T.prim_func
     def rows(X: T.Buffer((8, 3), "int32"), Y: T.Buffer((8, 3), "int32")):

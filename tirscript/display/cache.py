@@ -116,7 +116,7 @@ def cache_levels(cache: Any) -> tuple[CacheLevel, ...]:
     return tuple(levels)
 
 
-def _no_cache(cache: Any) -> Any:
+def _no_cache(cache: Any) -> NoReturn:
     raise TirscriptError(
         f"{cache!r} is no cache of one to three levels",
         code="cache",
@@ -441,7 +441,7 @@ def function_of(program: Any, name: str | None = None) -> Any:
     if isinstance(mod, IRModule):
         working = getattr(program, "func_working_on", None) if name is None else None
         if name is not None or working is not None:
-            return mod[working.name if working is not None else name]
+            return mod[str(name if working is None else working.name)]
         if len(mod) == 1 or "main" in mod:
             return mod["main"]
         raise TirscriptError(

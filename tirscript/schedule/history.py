@@ -123,7 +123,9 @@ class Diff(str):
     heading: str
     parts: tuple[tuple[str, list[str], list[str]], ...]
 
-    def __new__(cls, heading: str, parts: Sequence[tuple[str, list[str], list[str]]], context: int = 3) -> Diff:
+    def __new__(
+        cls, heading: str, parts: Sequence[tuple[str, list[str], list[str]]], context: int = 3
+    ) -> Diff:
         out = [heading]
         for _, old, new in parts:
             out += _marked(old, new, context)

@@ -269,7 +269,7 @@ def _domain(axis: IterVar, value: Expr, bound: dict[Var, Expr]) -> list[Expr]:
 
 
 def _touched(s: Any) -> set[Buffer]:
-    return {n.buffer for n in walk(s) if type(n) in (BufferLoad, BufferStore)}
+    return {n.buffer for n in walk(s) if isinstance(n, (BufferLoad, BufferStore))}
 
 
 def _declared(inner: list[Any]) -> set[Buffer]:
