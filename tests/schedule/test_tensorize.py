@@ -18,6 +18,7 @@ from tirscript.script import tir as T
 from tirscript.script.printer import script
 from tirscript.tir import TensorIntrin
 
+from .intrinsics import intrinsic
 from .programs import matmul, rng, roundtrip, run
 from .test_tvm import CHILD
 
@@ -644,3 +645,32 @@ def test_the_block_is_tvms_but_for_the_body() -> None:
         assert [(script(r.min), r.extent.value) for r in x.source.region] == [
             (script(r.min), r.extent.value) for r in y.source.region
         ]
+
+
+def test_an_init_inside_of_a_block_is_no_part_of_the_description() -> None:
+    """The new block of a tensorized loop has the init of the old one; a block whose parts have inits has no
+    place for them."""
+
+    @T.prim_func
+    def product(X: T.Buffer((4, 5), "int32"), W: T.Buffer((5, 9), "int32"), C: T.Buffer((4, 9), "int32")):
+        for i, j, k in T.grid(4, 9, 5):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = 0
+                C[vi, vj] = C[vi, vj] + X[vi, vk] * W[vk, vj]
+
+    sch = Schedule(product, debug_mask="all")
+    sch.loop_partition(sch.get_loops("C")[2], [None, 1])
+    block = sch.get_block("C_k0")
+    name = intrinsic(sch, sch.get(block), sch.get_loops(block))
+    before = sch.mod.script()
+    with pytest.raises(ts.ScheduleError, match=r"intrin-mismatch.*has an init, the description has none"):
+        sch.tensorize("C_k0_partition", name)
+    assert sch.mod.script() == before
+    sch.tensorize(sch.get_loops(block)[0], name)
+    x, w = np.arange(20, dtype="int32").reshape(4, 5), np.arange(45, dtype="int32").reshape(5, 9) % 7
+    for target in ("python", "llvm"):
+        c = np.full((4, 9), -1, "int32")
+        ts.build(sch.mod, target=target)(x, w, c)
+        np.testing.assert_array_equal(c, x @ w)

@@ -73,7 +73,10 @@ class Matcher:
     """The comparison.  ``values`` are what axes of the program stand for; ``analyzer`` knows the ranges of
     what stands around."""
 
-    def __init__(self, values: Mapping[Var, Expr], analyzer: Callable[[], Analyzer]) -> None:
+    def __init__(
+        self, values: Mapping[Var, Expr], analyzer: Callable[[], Analyzer], keeps: Block | None = None
+    ) -> None:
+        self.keeps = keeps  # the block whose init stays where the description has none
         self.values: dict[Var, Expr] = dict(values)
         self.theirs: dict[Var, Expr] = {}  # variables of the description in terms of the program's
         self.places: dict[Buffer, Place] = {}
@@ -158,13 +161,16 @@ class Matcher:
             self.local[y] = x
         if any(s.block.match_buffers for s in (*mine, *theirs)):
             _differ("views of regions are not compared", a, b)
-        first = next((s.block for s in mine if s.block.init is not None), None)
-        second = next((s.block for s in theirs if s.block.init is not None), None)
-        if first is not None and second is not None:
-            self.init = (first.init, second.init)
-            self.statement(first.init, second.init)
-        elif second is not None:
-            _differ("the description has an init, the program has none", a, second.init)
+        first = [s.block for s in mine if s.block.init is not None]
+        second = [s.block for s in theirs if s.block.init is not None]
+        if len(first) == len(second) == 1:
+            self.init = (first[0].init, second[0].init)
+            self.statement(first[0].init, second[0].init)
+        elif not first and second:
+            _differ("the description has an init, the program has none", a, second[0].init)
+        elif second or any(x is not self.keeps for x in first):
+            what = f'block "{first[-1].name}" has an init, the description has '
+            _differ(what + ("several" if second else "none"), first[-1].init, b)
 
     def _loop(self, a: For, b: For) -> None:
         if not self._equal(a.extent, b.extent):

@@ -75,8 +75,8 @@ class IntrinMismatch(Refusal):
     there: Any = None
     desc: PrimFunc | None = None
 
-    def _complete(self) -> str | None:
-        text = super()._complete()
+    def _complete(self, whole: bool = True) -> str | None:
+        text = super()._complete(whole)
         if self.desc is not None:
             drawn = _draw(self.desc, f"description of {self.fields['intrin']}")
             span = None if drawn is None else _span_of(self.there, drawn[1])
@@ -160,7 +160,9 @@ def check(
                 cx.bind(iv.var, iv.dom)
         return cx
 
-    matcher = Matcher(values, analyzer)
+    # Of a loop that is made a block, the new block has the init.
+    keeps = blocking.members[0].block.node.block if blocking is not None else None
+    matcher = Matcher(values, analyzer, keeps)
     root: Block = intrin.desc.body.block  # type: ignore[attr-defined]
     try:
         if blocking is not None and blocking.members[0].guards:
