@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.analysis.access import accesses_of
-from tirscript.ir.expr import TRUE, BufferLoad, Call, IntImm, Var
+from tirscript.ir.expr import LE, LT, TRUE, Add, BufferLoad, Call, IntImm, Max, Min, Mul, Sub, Var
 from tirscript.ir.node import memo_of, walk
 from tirscript.ir.op import is_opaque
 from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, SeqStmt, Stmt
@@ -22,15 +22,17 @@ def touched(s: Any) -> tuple[Memory, Memory]:
         found: tuple[Memory, Memory] | None = memo.get("touched")
         if found is None:
             if t is For:
-                found = _with_loads(touched(s.body), (s.min, s.extent))
+                found = touched(s.body)
+                if type(s.min) is not IntImm or type(s.extent) is not IntImm:
+                    found = _with_loads(found, (s.min, s.extent))
             else:
                 seen = _plainly(s.block)
                 memo["plain_accesses"] = seen
                 if seen is not None:
-                    found = (
-                        frozenset([n.buffer.data for n in seen if type(n) is BufferLoad]),
-                        frozenset([n.buffer.data for n in seen if type(n) is BufferStore]),
-                    )
+                    reads, writes = [], []
+                    for n in seen:
+                        (reads if type(n) is BufferLoad else writes).append(n.buffer.data)
+                    found = frozenset(reads), frozenset(writes)
                     memo["opaque_body"] = False
                 else:
                     done = accesses_of(s.block)
@@ -40,6 +42,12 @@ def touched(s: Any) -> tuple[Memory, Memory]:
                     )
             memo["touched"] = found
         if t is BlockRealize:
+            for v in s.iter_values:
+                if type(v) is not Var and type(v) is not IntImm:
+                    break
+            else:
+                if s.predicate is TRUE:
+                    return found
             return _with_loads(found, (*s.iter_values, s.predicate))
         return found
     if t is SeqStmt:
@@ -53,6 +61,7 @@ def touched(s: Any) -> tuple[Memory, Memory]:
 
 
 _BRANCHES = frozenset({SeqStmt, IfThenElse})
+_OPERATORS = frozenset({Add, Sub, Mul, Max, Min, LT, LE})
 
 
 def _plainly(b: Block) -> tuple[Any, ...] | None:
@@ -71,6 +80,9 @@ def _plainly(b: Block) -> tuple[Any, ...] | None:
         if t is Var:
             if n.dtype == "handle":
                 return None
+        elif t in _OPERATORS:
+            stack.append(n.a)
+            stack.append(n.b)
         elif t is BufferLoad or t is BufferStore:
             out.append(n)
             if t is BufferStore:

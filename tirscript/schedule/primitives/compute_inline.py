@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tirscript.analysis.access import Access, accesses_of, conjuncts, uses_declared
+from tirscript.analysis.access import Access, accesses_of, conjuncts, infer_regions, uses_declared
 from tirscript.arith.linear import to_linear
 from tirscript.ir import op
 from tirscript.ir.buffer import Buffer
@@ -48,6 +48,8 @@ from tirscript.ir.expr import (
     IntImm,
     IterVar,
     Let,
+    Max,
+    Mul,
     Var,
     const_int,
 )
@@ -155,6 +157,7 @@ def check(state: ScheduleState, block: Any) -> Plan:
     refuse_root(place)
     realize: BlockRealize = place.node
     b = realize.block
+    touched(realize)  # notes on the block whether it is opaque
     at: list[tuple[Any, str | None]] = [(realize, None)]
     if b.init is not None:
         raise InlineInit(place.home, at=at, block=realize)
@@ -218,6 +221,9 @@ def _store(place: StmtSRef, realize: BlockRealize) -> tuple[BufferStore, frozens
         what = "it allocates or matches buffers"
     elif s.predicate is not None or uses_declared(b):
         what = "its store is masked or opaque"
+    elif type(s.value) is BufferLoad and _bare(s.value.indices) and _bare(s.indices) and _plain_copy(s, b):
+        # A copy at its own axes: nothing else is in it.
+        return s, frozenset([i for i in (*s.indices, *s.value.indices) if type(i) is Var])
     else:
         own = {iv.var for iv in b.iter_vars}
         n: Any
@@ -243,6 +249,15 @@ def _store(place: StmtSRef, realize: BlockRealize) -> tuple[BufferStore, frozens
         raise NotASingleStore(place.home, at=[(realize, None)], block=realize, what=what)
     assert type(s) is BufferStore
     return s, needed
+
+
+def _plain_copy(s: BufferStore, b: Block) -> bool:
+    """Whether a store of one load at variables is of another buffer, and the variables are axes."""
+    load: Any = s.value
+    if load.predicate is not None or load.buffer.data is s.buffer.data:
+        return False
+    own = [iv.var for iv in b.iter_vars]
+    return all([type(i) is IntImm or i in own for i in (*s.indices, *load.indices)])  # noqa: C419
 
 
 def _loops_around(place: StmtSRef) -> set[Var]:
@@ -520,6 +535,14 @@ def _bare(indices: tuple[Expr, ...]) -> bool:
     return all([type(i) is Var or type(i) is IntImm for i in indices])  # noqa: C419
 
 
+def _at(value: Any, values: dict[Var, Expr]) -> Expr:
+    """The value for other axes; a load at axes alone, as a copy has it, is made directly."""
+    if type(value) is BufferLoad and value.predicate is None and _bare(value.indices):
+        indices = tuple([values.get(i, i) if type(i) is Var else i for i in value.indices])
+        return BufferLoad(value.buffer, indices, None, value.span)
+    return substitute(value, values)
+
+
 def rewrite(state: ScheduleState, plan: Plan) -> None:
     """Take the block out, then put the value in the place of each load."""
     top, rest = without(plan.place)
@@ -537,8 +560,8 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
                 body = inline(n.body)
                 return For(n.loop_var, n.min, n.extent, n.kind, body, n.thread, n.annotations, None, n.span)
         if t is BufferLoad and n.buffer is buffer:
-            values = plan.values([inline(i) for i in n.indices])
-            return substitute(plan.value, values) if values else plan.value
+            values = plan.values(n.indices if _bare(n.indices) else [inline(i) for i in n.indices])
+            return _at(plan.value, values) if values else plan.value
         if (t is BufferLoad or t is BufferStore) and n.predicate is None and _bare(n.indices):
             if t is BufferLoad:
                 return n
@@ -548,8 +571,16 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
             if n.match_buffers:
                 return with_regions(n.map_children(inline))
             axes = tuple([iv if _constant(iv) else inline(iv) for iv in n.iter_vars])
-            init = None if n.init is None else inline(n.init)
-            return with_regions(n.replace(iter_vars=axes, body=inline(n.body), init=init))
+            init, inner = None if n.init is None else inline(n.init), inline(n.body)
+            reads, writes = infer_regions(axes, inner, init, n.alloc_buffers)
+            return Block(
+                n.label, axes, reads, writes, inner, init, n.alloc_buffers, (), n.annotations, n.span
+            )
+        if t is BlockRealize and n.predicate is TRUE and _bare(n.iter_values):
+            return BlockRealize(n.iter_values, TRUE, inline(n.block), n.span)
+        if t is Add or t is Mul or t is Max:
+            a, b = inline(n.a), inline(n.b)
+            return n if a is n.a and b is n.b else t(a, b, n.span)
         return n.map_children(inline)
 
     s: BlockRealize = plan.home.node
