@@ -91,12 +91,13 @@ class Refusal(ScheduleError):
     def title(self) -> str:
         return f"{self.kind}[{self.code}]"
 
-    def _complete(self) -> str | None:
-        """Fill in marks, notes, hint and place; the whole script is returned."""
+    def _complete(self, whole: bool = True) -> str | None:
+        """Fill in marks, notes, hint and place; the script is returned, without ``whole`` perhaps only up to
+        the last mark."""
         spans: dict[Any, Span] = {}
         text: str | None = None
-        if self.program is not None:
-            drawn = _draw(self.program, self.function, _drawn([t for t, _ in self.at]))
+        if self.program is not None and (whole or self.at):
+            drawn = _draw(self.program, self.function, _drawn([t for t, _ in self.at]), whole)
             if drawn is not None:
                 text, spans = drawn
         marks = []
@@ -122,7 +123,7 @@ class Refusal(ScheduleError):
             return f"{self.title}: {self.message}"
         if self.level == "fast":
             self.program = None
-        text = self._complete()
+        text = self._complete(full)
         out = render(
             self.title,
             self.message,
@@ -244,11 +245,13 @@ def _drawn(targets: Iterable[Target]) -> set[Any]:
     return out
 
 
-def _draw(func: PrimFunc, name: str, only: set[Any] | None = None) -> tuple[str, dict[Any, Span]] | None:
+def _draw(
+    func: PrimFunc, name: str, only: set[Any] | None = None, whole: bool = True
+) -> tuple[str, dict[Any, Span]] | None:
     try:
         from tirscript.script.printer import render as draw
 
-        drawn = draw(func, sugar=False, name=name, only=only)
+        drawn = draw(func, sugar=False, name=name, only=only, whole=whole)
     except Exception:  # an error must be shown even where the program cannot be drawn
         return None
     return drawn.text, drawn.spans

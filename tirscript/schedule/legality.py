@@ -8,6 +8,7 @@ refused as unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from math import inf
 from typing import Any, NoReturn
 
@@ -115,13 +116,16 @@ def check_iterations_independent(
         return
     loop: For = place.node
     if not combined:
-        if _linear_independent(place):
+        meets = _surely_meets(place)
+        if meets is None and _linear_independent(place):
             return
         combined = private_buffers(place)
-    meets = None if combined else _surely_meets(place)
-    if meets is not None:
-        realize, axis, access = meets
-        _refuse_carried(place, word, rule, realize, axis, lambda: _sure_note(place, realize, access))
+        if meets is not None:
+            if not combined:
+                realize, axis, access = meets
+                _refuse_carried(place, word, rule, realize, axis, partial(_sure_note, place, realize, access))
+            if _linear_independent(place):
+                return
     answer = _carried(place, combined)
     if answer is None:
         return

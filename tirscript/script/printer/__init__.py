@@ -6,24 +6,28 @@ programs, lowered programs, programs with free variables.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from tirscript.diagnostics import Span, deep_recursion
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 from tirscript.ir.stmt import Stmt
+from tirscript.ir.visitor import free_vars
 
 from .core import Printer
 from .layout import decorate, lay_out
 from .module import print_function, print_module
 from .names import function_name
 from .options import CARETS, around, indented, notes_of, own_options
-from .record import Recorder
+from .record import Enough, LineFinder, Recorder, are_lines
 
 __all__ = ["Rendered", "render", "script"]
+
+P = TypeVar("P", bound=Printer)
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def script(
             line_numbers=line_numbers, underline=underline, annotate=annotate,
         )  # fmt: skip
     decorated = line_numbers or annotate or underline
-    p = _printer(Recorder if decorated else Printer, dialect, sugar)
+    p: Printer = _printer(Recorder if decorated else Printer, dialect, sugar)
     _print(p, obj, name)
     lines, starts = lay_out(p.out, width)
     if isinstance(p, Recorder):
@@ -112,9 +116,10 @@ def render(
     dialect: str = "tirscript",
     name: str | None = None,
     only: Container[Any] | None = None,
+    whole: bool = True,
 ) -> Rendered:
     """The text of ``obj`` and the span of each node in it, or of each one in ``only``.  ``name`` is what
-    errors call the text.
+    errors call the text.  Without ``whole`` the text may end behind the last line that is wanted.
 
     >>> from tirscript.ir.expr import Var
     >>> i = Var("i")
@@ -123,10 +128,15 @@ def render(
     >>> span.column, span.end_column
     (0, 5)
     """
-    p = _printer(Recorder, dialect, sugar)
-    assert isinstance(p, Recorder)
-    p.record_only(only)
-    _print(p, obj, None)
+    p: Recorder | LineFinder
+    if isinstance(only, (set, frozenset)) and are_lines(only):
+        p = _printer(LineFinder, dialect, sugar)
+        p.find(only, not whole and _prints_once(obj))
+    else:
+        p = _printer(Recorder, dialect, sugar)
+        p.only = only
+    with contextlib.suppress(Enough):
+        _print(p, obj, None)
     lines, starts = lay_out(p.out, None)
     shown = name or (
         obj.name if isinstance(obj, PrimFunc) else "module" if isinstance(obj, IRModule) else "script"
@@ -139,7 +149,16 @@ def render(
     return Rendered(text, spans)
 
 
-def _printer(kind: type[Printer], dialect: str, sugar: bool) -> Printer:
+def _prints_once(obj: Any) -> bool:
+    """Whether the first lines of a function stay as they are whatever follows: a handle that its body uses
+    changes them."""
+    if type(obj) is not PrimFunc:
+        return False
+    with deep_recursion():
+        return free_vars(obj.body).isdisjoint(obj.buffer_map)
+
+
+def _printer(kind: type[P], dialect: str, sugar: bool) -> P:
     from .dialect import tables
 
     exprs, stmts, words = tables(dialect)

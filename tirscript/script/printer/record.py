@@ -7,8 +7,7 @@ escaped), and taken out again when the lines are complete.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping
-from types import MethodType
+from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from typing import Any
 
 from tirscript.diagnostics import Source, Span
@@ -62,15 +61,6 @@ class Recorder(Printer):
         self.marked: list[Any] = []
         self.only: Container[Any] | None = None  # the nodes to record; None: all
 
-    def record_only(self, nodes: Container[Any] | None) -> None:
-        """Record those nodes; None: all."""
-        self.only = nodes
-        if isinstance(nodes, (set, frozenset)) and isinstance(self.exprs, _Recording):
-            # Where only lines are wanted (of loops, blocks, axes), no text inside of a line is marked.
-            if all(isinstance(n, _LINES) for n in nodes):
-                self.exprs = self.exprs.table
-                self.define = MethodType(Printer.define, self)  # type: ignore[method-assign]
-
     def mark(self, node: Any, text: str) -> str:
         if self.only is not None and node not in self.only:
             return text
@@ -92,17 +82,75 @@ class Recorder(Printer):
         found = list(_ranges(whole)) if self.marked else []
         text = plain(whole)
         source = Source(name, text)
-        spans: dict[Any, Span] = {}
         only = self.only
-        for node, index in self.lines or ():
-            if only is not None and node not in only:
-                continue
-            at = starts[index]
-            shown = source.lines[at]
-            spans.setdefault(node, Span(source, at + 1, len(shown) - len(shown.lstrip()), at + 1, len(shown)))
+        wanted = self.lines or ()
+        spans = line_spans(wanted if only is None else [x for x in wanted if x[0] in only], starts, source)
         for number, start, end in found:
             spans.setdefault(self.marked[number], Span(source, *start, *end))
         return text, spans
+
+
+class Enough(Exception):
+    """All lines that were wanted are printed."""
+
+
+class LineFinder(Printer):
+    """A printer that remembers the lines of some nodes, which are lines of their own (``are_lines``).
+
+    With ``stop`` it raises ``Enough`` behind the last of them: what comes after is not wanted.
+    """
+
+    def __init__(
+        self, exprs: Mapping[type, ExprPrinter], stmts: Mapping[type, StmtPrinter], sugar: bool
+    ) -> None:
+        super().__init__(exprs, stmts, sugar)
+        self.lines = []
+        self.only: Set[Any] = frozenset()
+        self.missing: set[Any] | None = None
+
+    def find(self, nodes: Set[Any], stop: bool) -> None:
+        """Look for those nodes."""
+        self.only = nodes
+        self.missing = set(nodes) if stop and nodes else None
+
+    def header(self, node: Any, text: str) -> None:
+        self.out.append(self.indent + text)
+        if node in self.only:
+            self._found(node)
+
+    def same_line(self, node: Any) -> None:
+        if node in self.only:
+            self._found(node)
+
+    def _found(self, node: Any) -> None:
+        assert self.lines is not None
+        self.lines.append((node, len(self.out) - 1))
+        missing = self.missing
+        if missing is not None:
+            missing.discard(node)
+            if not missing:
+                raise Enough
+
+    def resolve(self, lines: list[str], starts: list[int], name: str) -> tuple[str, dict[Any, Span]]:
+        """The text and the span of each node where it stands first."""
+        text = "\n".join(lines)
+        return text, line_spans(self.lines or (), starts, Source(name, text))
+
+
+def are_lines(nodes: Iterable[Any]) -> bool:
+    """Whether those are nodes that are lines of their own: loops, blocks, axes."""
+    return all(isinstance(n, _LINES) for n in nodes)
+
+
+def line_spans(found: Iterable[tuple[Any, int]], starts: list[int], source: Source) -> dict[Any, Span]:
+    """The spans of nodes that are the lines of those entries."""
+    spans: dict[Any, Span] = {}
+    for node, index in found:
+        if node not in spans:
+            at = starts[index]
+            shown = source.lines[at]
+            spans[node] = Span(source, at + 1, len(shown) - len(shown.lstrip()), at + 1, len(shown))
+    return spans
 
 
 def _ranges(text: str) -> Iterator[tuple[int, tuple[int, int], tuple[int, int]]]:
