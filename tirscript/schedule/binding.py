@@ -99,6 +99,47 @@ def binding_of(place: StmtSRef, loops: Sequence[For], prover: Prover, *, checked
     return Binding(fixed, own, guards, once)
 
 
+def plain_binding(place: StmtSRef, loops: Sequence[For]) -> Binding | None:
+    """What ``binding_of`` answers where each axis is a loop over its whole domain, or stands still, and the
+    block runs under no condition; None for all else."""
+    realize: BlockRealize = place.node
+    block = realize.block
+    if realize.predicate is not TRUE:
+        return None
+    table = {f.loop_var: f for f in loops}
+    if table and not table.keys().isdisjoint(free_vars(block)):
+        return None
+    fixed: dict[Var, Expr] = {}
+    own: list[tuple[IterVar, Expr]] = []
+    taken: set[Var] = set()
+    for iv, value in zip(block.iter_vars, realize.iter_values, strict=True):
+        dom = iv.dom
+        if type(value) is Var:
+            f = table.pop(value, None)
+            if f is None:
+                if value in taken:
+                    return None
+                fixed[iv.var] = value
+                continue
+            if dom is None or f.step is not None:
+                return None
+            if f.min is not dom.min and not _equal(f.min, dom.min):
+                return None
+            if f.extent is not dom.extent and not _equal(f.extent, dom.extent):
+                return None
+            taken.add(value)
+            own.append((iv, value))
+        elif type(value) is not IntImm:
+            return None
+        elif dom is not None and _is_only(iv, value):
+            own.append((iv, value))
+        else:
+            fixed[iv.var] = value
+    if any(type(f.extent) is not IntImm or f.extent.value != 1 for f in table.values()):
+        return None
+    return Binding(fixed, own, [], True)
+
+
 def mentions(e: Any, variables: set[Var]) -> bool:
     if type(e) is IntImm:
         return False

@@ -19,22 +19,70 @@ Span = tuple[Linear, Linear]
 
 class Inverse:
     """``axes`` are the values of the block's axes for the cell at ``cells`` (variables); ``box`` the cells
-    that are met: all of them, each for one tuple of axes."""
+    that are met: all of them, each for one tuple of axes.  Where each cell is an axis, ``order`` are these
+    axes, ``ranges`` their first and last values, and ``rest`` the other axes with their values."""
 
-    __slots__ = ("axes", "box", "cells")
+    __slots__ = ("_axes", "_box", "_cells", "order", "ranges", "rest")
 
-    def __init__(self, cells: tuple[Var, ...], axes: dict[Var, Expr], box: list[Span]) -> None:
-        self.cells = cells
-        self.axes = axes
-        self.box = box
+    def __init__(
+        self,
+        cells: tuple[Var, ...],
+        axes: dict[Var, Expr],
+        box: list[Span],
+        order: tuple[Var, ...] | None = None,
+        ranges: tuple[tuple[int, int], ...] | None = None,
+    ) -> None:
+        self._cells = cells
+        self._axes = axes
+        self._box = box
+        self.order = order
+        self.ranges = ranges
+        self.rest = axes
+
+    @property
+    def cells(self) -> tuple[Var, ...]:
+        """A variable for each index."""
+        order = self.order
+        if order is not None and len(self._cells) != len(order):
+            self._cells = tuple([Var(f"c{n}", v.dtype) for n, v in enumerate(order)])
+        return self._cells
+
+    @property
+    def axes(self) -> dict[Var, Expr]:
+        """The values of the axes for the cell at ``cells``."""
+        order = self.order
+        if order is not None and self._axes is self.rest:
+            self._axes = {**dict(zip(order, self.cells, strict=True)), **self.rest}
+        return self._axes
+
+    @property
+    def box(self) -> list[Span]:
+        """The first and the last value of each index."""
+        ranges = self.ranges
+        if ranges is not None and len(self._box) != len(ranges):
+            self._box = [(Linear({}, low), Linear({}, high)) for low, high in ranges]
+        return self._box
 
     def at(self, indices: Sequence[Expr]) -> dict[Var, Expr]:
         """The axes for the cell at the given indices."""
+        order = self.order
+        if order is not None and (not self.rest or _still(self.rest)):
+            out: dict[Var, Expr] = {}
+            for v, i in zip(order, indices, strict=True):
+                out[v] = i if i.dtype == v.dtype else Cast(v.dtype, i)
+            for v, e in self.rest.items():
+                out[v] = _cast(e, v.dtype)
+            return out
+        axes = self.axes
         env = {c: _cast(i, c.dtype) for c, i in zip(self.cells, indices, strict=True)}
-        if all(type(e) is Var or type(e) is IntImm for e in self.axes.values()):
-            return {v: _cast(substitute(e, env), v.dtype) for v, e in self.axes.items()}
+        if _still(axes):
+            return {v: _cast(substitute(e, env), v.dtype) for v, e in axes.items()}
         cx = Analyzer()
-        return {v: _cast(cx.simplify(substitute(e, env)), v.dtype) for v, e in self.axes.items()}
+        return {v: _cast(cx.simplify(substitute(e, env)), v.dtype) for v, e in axes.items()}
+
+
+def _still(axes: dict[Var, Expr]) -> bool:
+    return all(type(e) is Var or type(e) is IntImm for e in axes.values())
 
 
 def _cast(e: Expr, dtype: str) -> Expr:
@@ -50,26 +98,19 @@ def inverse_of(indices: Sequence[Expr], iter_vars: Sequence[IterVar]) -> Inverse
 def _direct(indices: Sequence[Expr], iter_vars: Sequence[IterVar]) -> Inverse | None:
     """The quick answer: each index is an axis of its own, of constant range, and all others stand still."""
     doms = {iv.var: iv.dom for iv in iter_vars}
-    axes: dict[Var, Expr] = {}
-    box: list[Span] = []
-    cells: list[Var] = []
-    for n, v in enumerate(indices):
-        if type(v) is not Var or v in axes:
-            return None
-        dom = doms.get(v)
+    ranges: list[tuple[int, int]] = []
+    for v in indices:
+        dom = doms.pop(v, None) if type(v) is Var else None
         if dom is None or type(dom.min) is not IntImm or type(dom.extent) is not IntImm:
             return None
         low = dom.min.value
-        axes[v] = cell = Var(f"c{n}", v.dtype)
-        cells.append(cell)
-        box.append((Linear({}, low), Linear({}, low + dom.extent.value - 1)))
-    if len(axes) != len(doms):
-        for v, dom in doms.items():
-            if v not in axes:
-                if dom is None or type(dom.extent) is not IntImm or dom.extent.value != 1:
-                    return None
-                axes[v] = dom.min
-    return Inverse(tuple(cells), axes, box)
+        ranges.append((low, low + dom.extent.value - 1))
+    rest: dict[Var, Expr] = {}
+    for v, dom in doms.items():
+        if dom is None or type(dom.extent) is not IntImm or dom.extent.value != 1:
+            return None
+        rest[v] = dom.min
+    return Inverse((), rest, [], tuple(indices), tuple(ranges))  # type: ignore[arg-type]
 
 
 class _Solver:

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from tirscript.analysis.access import Access, accesses, accesses_of, uses_declared
+from tirscript.analysis.access import Access, accesses, accesses_of, infer_regions, uses_declared
 from tirscript.analysis.question import Witness
 from tirscript.analysis.region import Axis
 from tirscript.arith.linear import Linear, key_of, to_linear
 from tirscript.ir import op
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import BufferLoad, Call, Expr, IterVar, Let, Var
+from tirscript.ir.expr import Add, BufferLoad, Call, Expr, IntImm, IterVar, Let, Max, Min, Mul, Sub, Var
 from tirscript.ir.node import walk
-from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, SeqStmt
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, SeqStmt, Stmt
 from tirscript.ir.visitor import free_vars, substitute
 
-from .binding import Binding, at_least, binding_of
+from .binding import Binding, at_least, binding_of, plain_binding
 from .buffers import refuse_root
 from .errors import Refusal, describe
 from .footprint import add_loads, touched
 from .inlining import Inverse, inverse_of
 from .legality import aliased_params, outside_ranges
 from .motion import meeting
-from .moves import vanished, with_regions, without
+from .moves import vanished, without
 from .nesting import around
 from .refs import StmtSRef, block_token
 from .regions import Prover, domain_of
@@ -92,7 +92,7 @@ class Merge:
 
     __slots__ = (
         "buffer", "checked", "guards", "home", "inverse", "load", "loops", "made", "others", "place",
-        "producer", "store", "top",
+        "producer", "slots", "store", "top",
     )  # fmt: skip
 
     place: StmtSRef  # of the consumer
@@ -107,6 +107,8 @@ class Merge:
     loops: list[For]  # around the producer
     top: StmtSRef  # what is around both
     others: list[Any]  # the statements that the consumer passes
+    # Where both stand in one sequence, under loops alone: the numbers of the producer and the consumer.
+    slots: tuple[int, int] | None
     checked: bool
 
     def put(self, store: BufferStore, value: Expr, axes: dict[Var, Expr]) -> BufferStore:
@@ -120,28 +122,41 @@ class Merge:
             return n.map_children(f)
 
         return BufferStore(
-            store.buffer, f(store.value), tuple([f(i) for i in store.indices]), None, store.span
+            store.buffer,
+            value if store.value is self.load else f(store.value),
+            tuple([axes.get(i, i) if type(i) is Var else f(i) for i in store.indices]),
+            None,
+            store.span,
         )
 
     def check_everything(self) -> None:
         """Refuse unless every instance of the consumer still runs, once its value is there."""
         producer = self.producer
-        home = self.place.home
         loops_c, loops_p = _loops(self, self.place), _loops(self, producer)
-        prover = Prover(around(producer.parent), home.func) if producer.parent else Prover((), home.func)
-        binding = binding_of(self.place, loops_c, prover, checked=self.checked, word="left")
-        theirs = binding_of(producer, loops_p, prover, checked=self.checked, word="left")
+        prover: Prover | None = None
+        binding = plain_binding(self.place, loops_c)
+        if binding is None:
+            prover = self._prover()
+            binding = binding_of(self.place, loops_c, prover, checked=self.checked, word="left")
+        theirs = plain_binding(producer, loops_p)
+        if theirs is None:
+            prover = prover or self._prover()
+            theirs = binding_of(producer, loops_p, prover, checked=self.checked, word="left")
         self.guards = list(binding.guards)
         whole = not (binding.domains or theirs.domains or theirs.guards)
         if self.checked and not whole:
             raise self.missed()
         b: Block = producer.node.block
-        if any(iv.kind == "reduce" and iv.var in theirs.fixed for iv in b.iter_vars):
+        if theirs.fixed and any(iv.kind == "reduce" and iv.var in theirs.fixed for iv in b.iter_vars):
             raise self.missed()  # its loops run over a part of the reduction
         self._check_cells(prover)
         if self.checked:
             self._check_axes(binding)
             self._check_order()
+
+    def _prover(self) -> Prover:
+        parent = self.producer.parent
+        return Prover(() if parent is None else around(parent), self.place.home.func)
 
     def missed(self) -> Refusal:
         """The error for cells that the producer may not store."""
@@ -150,13 +165,16 @@ class Merge:
             producer=self.producer.node, buffer=self.buffer,
         )  # fmt: skip
 
-    def _check_cells(self, prover: Prover) -> None:
+    def _check_cells(self, prover: Prover | None) -> None:
         """The producer stores the whole box that the consumer reads; guards leave out what it stores more."""
         b: Block = self.producer.node.block
-        kept = [iv for iv in b.iter_vars if b.init is None or iv.kind != "reduce"]
+        kept: Any = b.iter_vars if b.init is None else [iv for iv in b.iter_vars if iv.kind != "reduce"]
         mine = inverse_of(self.made.indices, kept)
         if mine is None:
             raise self.missed()
+        if mine.ranges is not None and mine.ranges == self.inverse.ranges:
+            return
+        prover = prover or self._prover()
         axes = self.inverse.axes
         for (low, high), (first, last) in zip(self.inverse.box, mine.box, strict=True):
             if self.checked and not (prover.proves(low - first) and prover.proves(last - high)):
@@ -180,7 +198,12 @@ class Merge:
 
     def _check_axes(self, binding: Binding) -> None:
         """Loops around both must fix an axis to what the producer's cell says."""
-        variables = {p.node.loop_var for p in _above(self.top) if type(p.node) is For}
+        variables: set[Var] = set()
+        p: StmtSRef | None = self.top
+        while p is not None and type(p.node) is not BlockRealize:
+            if type(p.node) is For:
+                variables.add(p.node.loop_var)
+            p = p.parent
         if not variables:
             return
         realize: BlockRealize = self.producer.node
@@ -275,16 +298,6 @@ def _axes(merge: Merge, place: StmtSRef) -> tuple[Axis, ...]:
     return tuple([Axis(f.loop_var, f.min, f.extent, f) for f in _loops(merge, place)])
 
 
-def _above(place: StmtSRef) -> list[StmtSRef]:
-    """The places around, up to the enclosing block; the place itself too."""
-    out = []
-    p: StmtSRef | None = place
-    while p is not None and type(p.node) is not BlockRealize:
-        out.append(p)
-        p = p.parent
-    return out
-
-
 def _loops(merge: Merge, place: StmtSRef) -> list[For]:
     """The loops around a block below what is around both, outermost first."""
     out = []
@@ -314,14 +327,18 @@ def find_merge(state: ScheduleState, block: Any, primitive: str, producer: Any =
     merge = Merge()
     merge.place = place
     merge.checked = state.enable_check
-    merge.store = _store(place, realize)
+    merge.store, loads = _store(place, realize)
     merge.guards = []
-    loads = [n for n in walk(merge.store.value) if type(n) is BufferLoad]
     homes: dict[Buffer, StmtSRef] = {}
+    users: dict[Buffer, list[tuple[Any, bool]]] = {}
     for n in loads:
+        if n.buffer in users:
+            continue
         home = _home(place, n.buffer)
-        if home is not None and _writers(home, n.buffer, realize):
-            homes[n.buffer] = home
+        if home is not None:
+            users[n.buffer] = found = _users(home, n.buffer.data)
+            if any(writes for s, writes in found if s is not realize):
+                homes[n.buffer] = home
     given = None if producer is None else block_place(state, producer, "reduction_block", primitive)
     if given is not None:
         written = {r.buffer for r in given.node.block.writes}
@@ -333,8 +350,8 @@ def find_merge(state: ScheduleState, block: Any, primitive: str, producer: Any =
         raise NoSingleProducer(place.home, at=at, block=realize, what=what)
     ((merge.buffer, merge.home),) = homes.items()
     merge.load = next(n for n in loads if n.buffer is merge.buffer)
-    key = tuple([key_of(i) for i in merge.load.indices])
-    for n in loads:
+    key = None if len(loads) == 1 else tuple([key_of(i) for i in merge.load.indices])
+    for n in loads if key is not None else ():
         if n.buffer is merge.buffer and tuple([key_of(i) for i in n.indices]) != key:
             raise NoSingleProducer(
                 place.home, at=at, block=realize, what=f"it reads {merge.buffer.name} at several cells"
@@ -343,8 +360,8 @@ def find_merge(state: ScheduleState, block: Any, primitive: str, producer: Any =
             raise NoSingleProducer(
                 place.home, at=at, block=realize, what=f"it reads a view of {merge.buffer.name}"
             )
-    _find_producer(merge, given)
-    inverse = inverse_of(merge.load.indices, list(realize.block.iter_vars))
+    _find_producer(merge, given, users[merge.buffer])
+    inverse = inverse_of(merge.load.indices, realize.block.iter_vars)
     if inverse is None:
         raise NotInvertible(place.home, at=at, block=realize, index=merge.load)
     merge.inverse = inverse
@@ -352,39 +369,76 @@ def find_merge(state: ScheduleState, block: Any, primitive: str, producer: Any =
     return merge
 
 
-def _store(place: StmtSRef, realize: BlockRealize) -> BufferStore:
+def _store(place: StmtSRef, realize: BlockRealize) -> tuple[BufferStore, list[BufferLoad]]:
+    """The store of the consumer, and the loads in its value."""
     b = realize.block
     s: Any = b.body
     what = None
+    loads: list[BufferLoad] = []
     if b.init is not None:
         what = "it has an init"
     elif type(s) is not BufferStore:
         what = f"its body is {describe(s)}, not a single store"
-    elif b.alloc_buffers or b.match_buffers or s.predicate is not None or uses_declared(b):
+    elif b.alloc_buffers or b.match_buffers or s.predicate is not None or _is_opaque(realize):
         what = "it allocates or matches buffers, or is masked or opaque"
     else:
         what = impure(s.value)
         for iv in b.iter_vars:
             if iv.kind != "spatial" and not _single(iv):
                 what = what or f"axis `{iv.var.name}` is {iv.kind}"
-        for n in walk(s.value):
-            if type(n) is BufferLoad and n.buffer.data is s.buffer.data:
+        loads = _loads_of(s.value)
+        for n in loads:
+            if n.buffer.data is s.buffer.data:
                 what = what or f"its value reads {s.buffer.name} itself"
     if what is not None:
         raise NotASingleStore(place.home, at=[(realize, None)], block=realize, what=what)
     assert type(s) is BufferStore
-    return s
+    return s, loads
+
+
+def _loads_of(value: Expr) -> list[BufferLoad]:
+    """The loads in an expression, in pre-order."""
+    out: list[BufferLoad] = []
+    stack: list[Any] = [value]
+    while stack:
+        n = stack.pop()
+        t = type(n)
+        if t is BufferLoad:
+            out.append(n)
+            if n.predicate is None:
+                stack += [i for i in reversed(n.indices) if type(i) is not Var and type(i) is not IntImm]
+                continue
+        elif t in _ARITHMETIC:
+            stack += (n.b, n.a)
+            continue
+        stack += reversed(n.children())
+    return out
+
+
+def _is_opaque(realize: BlockRealize) -> bool:
+    touched(realize)  # asked next anyhow, and it tells this too of most blocks
+    return uses_declared(realize.block)
 
 
 def _single(iv: IterVar) -> bool:
     return iv.dom is not None and getattr(iv.dom.extent, "value", 0) == 1
 
 
+_ARITHMETIC = frozenset({Add, Mul, Max, Min, Sub})
+
+
 def impure(value: Expr) -> str | None:
     """Why an expression may not be evaluated elsewhere, or several times."""
-    n: Any
-    for n in walk(value):
+    stack: list[Any] = [value]
+    while stack:
+        n = stack.pop()
         t = type(n)
+        if t is BufferLoad and n.predicate is None:
+            stack += [i for i in reversed(n.indices) if type(i) is not Var and type(i) is not IntImm]
+            continue
+        if t in _ARITHMETIC:
+            stack += (n.b, n.a)
+            continue
         if t is Call:
             known = op.OPS.get(n.op) if isinstance(n.op, str) else None
             if known is None or known.effect not in ("pure", "hint"):
@@ -393,6 +447,7 @@ def impure(value: Expr) -> str | None:
             return "its value holds a let"
         elif t is BufferLoad and n.predicate is not None:
             return "its value holds a masked load"
+        stack += reversed(n.children())
     return None
 
 
@@ -400,15 +455,17 @@ def _home(place: StmtSRef, buffer: Buffer) -> StmtSRef | None:
     """The place of the block around that allocates the buffer."""
     p = place.parent
     while p is not None:
-        if type(p.node) is BlockRealize and any(b is buffer for b in p.node.block.alloc_buffers):
-            return p
+        if type(p.node) is BlockRealize:
+            for b in p.node.block.alloc_buffers:
+                if b is buffer:
+                    return p
         p = p.parent
     return None
 
 
-def _users(home: StmtSRef, data: Var) -> list[BlockRealize | Any]:
-    """The innermost blocks, or bare statements, inside a block that use memory."""
-    out: list[Any] = []
+def _users(home: StmtSRef, data: Var) -> list[tuple[Any, bool]]:
+    """The innermost blocks, or bare statements, inside a block that use memory, and whether they write it."""
+    out: list[tuple[Any, bool]] = []
     stack: list[Any] = [home.node.block.body]
     while stack:
         s = stack.pop()
@@ -420,12 +477,15 @@ def _users(home: StmtSRef, data: Var) -> list[BlockRealize | Any]:
         if data not in reads and data not in writes:
             continue
         if t is For:
-            stack.append(s.body)
+            s = s.body
+            while type(s) is For:
+                s = s.body
+            stack.append(s)
         elif t is IfThenElse:
             found: set[Var] = set()
             add_loads((s.condition,), found)
             if data in found:
-                out.append(s)
+                out.append((s, data in writes))
             stack += [c for c in (s.then_case, s.else_case) if c is not None]
         elif (
             t is BlockRealize
@@ -435,7 +495,7 @@ def _users(home: StmtSRef, data: Var) -> list[BlockRealize | Any]:
         ):
             stack.append(s.block.body)
         else:
-            out.append(s)
+            out.append((s, data in writes))
     return out
 
 
@@ -445,19 +505,15 @@ def _has_block(s: Any) -> bool:
     return type(s) is BlockRealize or (type(s) is SeqStmt and any(_has_block(c) for c in s.seq))
 
 
-def _writers(home: StmtSRef, buffer: Buffer, but: BlockRealize) -> list[Any]:
-    return [s for s in _users(home, buffer.data) if s is not but and buffer.data in touched(s)[1]]
-
-
-def _find_producer(merge: Merge, given: StmtSRef | None) -> None:
+def _find_producer(merge: Merge, given: StmtSRef | None, users: list[tuple[Any, bool]]) -> None:
     place, buffer = merge.place, merge.buffer
     realize: BlockRealize = place.node
     at: list[tuple[Any, str | None]] = [(realize, None)]
     writers = []
-    for s in _users(merge.home, buffer.data):
+    for s, writes in users:
         if s is realize:
             continue
-        if buffer.data in touched(s)[1]:
+        if writes:
             writers.append(s)
         else:
             raise OtherReader(place.home, at=[*at, (s, "")], block=realize, other=describe(s), buffer=buffer)
@@ -472,7 +528,10 @@ def _find_producer(merge: Merge, given: StmtSRef | None) -> None:
     merge.producer = place.home.index[block_token(found.block.label)]
     b = found.block
     stores = [s for s in _top_stores(b.body) if s.buffer.data is buffer.data]
-    count = sum(1 for n in walk(b.body) if type(n) is BufferStore and n.buffer.data is buffer.data)
+    if type(b.body) is BufferStore:
+        count = len(stores)
+    else:
+        count = sum(1 for n in walk(b.body) if type(n) is BufferStore and n.buffer.data is buffer.data)
     what = ""
     if uses_declared(b) or b.match_buffers:
         what = f"{describe(found)} is opaque"
@@ -498,12 +557,28 @@ def _top_stores(body: Any) -> list[BufferStore]:
 
 def _find_top(merge: Merge) -> None:
     """What is around both blocks, and the statements between them."""
+    loops: list[For] = []
+    merge.slots = None
+    theirs, own = merge.producer, merge.place
+    while (up := theirs.parent) is not None and type(up.node) is For:
+        loops.append(up.node)
+        theirs = up
+    while (other := own.parent) is not None and type(other.node) is For:
+        own = other
+    first, last = theirs.seq_index, own.seq_index
+    if up is not None and up is other and type(up.node) is SeqStmt and first < last:
+        # The usual case: under loops alone, in one sequence.
+        merge.top = up
+        merge.slots = (first, last)
+        merge.others = list(up.node.seq[first + 1 : last])
+        merge.loops = _with_outer(loops, up)
+        return
     mine: dict[int, int] = {}
     p: StmtSRef | None = merge.place
     while p is not None and p.parent is not None:
         mine[id(p.parent)] = p.seq_index
         p = p.parent
-    loops: list[For] = []
+    loops = []
     others: list[Any] = []
     p = merge.producer
     while id(p.parent) not in mine:
@@ -538,14 +613,19 @@ def _find_top(merge: Merge) -> None:
             if any(type(q.node) is For for q in _up_to(up, top)):
                 others += up.node.seq[p.seq_index + 1 :]
         p = up
+    merge.loops = _with_outer(loops, top)
+    merge.others = others
+
+
+def _with_outer(loops: list[For], top: StmtSRef) -> list[For]:
+    """Loops, innermost first, and those around ``top``; outermost first."""
     q: StmtSRef | None = top
     while q is not None:
         if type(q.node) is For:
             loops.append(q.node)
         q = q.parent
     loops.reverse()
-    merge.loops = loops
-    merge.others = others
+    return loops
 
 
 def _up_to(place: StmtSRef, top: StmtSRef) -> list[StmtSRef]:
@@ -560,32 +640,49 @@ def _up_to(place: StmtSRef, top: StmtSRef) -> list[StmtSRef]:
 # ---- the new block
 
 
-def replace_blocks(state: ScheduleState, merge: Merge, block: Block, predicate: Expr) -> None:
-    """Put the producer's new block in its place, take the consumer out, and the buffer between."""
+def replace_blocks(
+    state: ScheduleState, merge: Merge, body: Stmt, init: Stmt | None, predicate: Expr
+) -> None:
+    """Give the producer another body, init and predicate; take out the consumer, and the buffer between."""
     home = merge.place.home
     owner = merge.home
     producer = merge.producer
-    top, rest = without(merge.place)
-    assert rest is not None
     s: BlockRealize = producer.node
-    made = BlockRealize(s.iter_values, predicate, with_regions(block), s.span)
+    b = s.block
+    reads, writes = infer_regions(b.iter_vars, body, init, b.alloc_buffers, b.match_buffers)
+    block = Block(
+        b.label, b.iter_vars, reads, writes, body, init, b.alloc_buffers, b.match_buffers,
+        b.annotations, b.span,
+    )  # fmt: skip
+    made = BlockRealize(s.iter_values, predicate, block, s.span)
+    rest: Any = None
+    if merge.slots is not None:
+        top = merge.top
+        at, last = merge.slots
+    else:
+        top, rest = without(merge.place)
+        at, last = _child_number(top, producer), _child_number(top, merge.place)
     gone = vanished(merge.place, top)
-    at = _child_number(top, producer)
     if at >= 0 and top is not owner:
         # Both stand in one sequence: one change.
         parts = list(top.node.seq)
         parts[at] = lifted(top, producer, made)
-        del parts[_child_number(top, merge.place)]
-        body = lifted(owner, top, parts[0] if len(parts) == 1 else SeqStmt(tuple(parts), top.node.span))
+        del parts[last]
+        new_body = lifted(owner, top, parts[0] if len(parts) == 1 else SeqStmt(tuple(parts), top.node.span))
     else:
-        token, own = block_token(s.block.label), block_token(owner.node.block.label)
+        assert rest is not None
+        token, own = block_token(b.label), block_token(owner.node.block.label)
         state.replace(top, rest, gone)
         state.replace(home.index[token], made)
         owner, gone = home.index[own], ()
-        body = owner.node.block.body
+        new_body = owner.node.block.body
     s = owner.node
-    kept = tuple([b for b in s.block.alloc_buffers if b is not merge.buffer])
-    new = s.block.replace(body=body, alloc_buffers=kept)
+    b = s.block
+    kept = tuple([k for k in b.alloc_buffers if k is not merge.buffer])
+    new = Block(
+        b.label, b.iter_vars, b.reads, b.writes, new_body, b.init, kept, b.match_buffers,
+        b.annotations, b.span,
+    )  # fmt: skip
     state.replace(owner, BlockRealize(s.iter_values, s.predicate, new, s.span), gone)
 
 

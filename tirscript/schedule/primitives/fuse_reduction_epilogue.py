@@ -209,7 +209,7 @@ def rewrite(state: ScheduleState, plan: Plan) -> None:
     value = _rebuilt(made.value, merge, cell, found.value, plan.update)
     body = substitute_store(b.body, made, BufferStore(target, value, indices, None, made.span))
     predicate = guards_of(merge, plan.axes)
-    replace_blocks(state, merge, b.replace(body=body, init=init), predicate)
+    replace_blocks(state, merge, body, init, predicate)
 
 
 def _rebuilt(e: Any, merge: Merge, cell: Expr, old: Expr, new: Expr) -> Any:

@@ -75,7 +75,7 @@ def rewrite(state: ScheduleState, plan: Merge) -> None:
         new if realize.block.body is plan.made else substitute_store(realize.block.body, plan.made, new)
     )
     predicate = guards_of(plan, axes)
-    replace_blocks(state, plan, realize.block.replace(body=body), predicate)
+    replace_blocks(state, plan, body, realize.block.init, predicate)
 
 
 def substitute_store(body: Any, old: BufferStore, new: BufferStore) -> Any:
@@ -90,6 +90,8 @@ def substitute_store(body: Any, old: BufferStore, new: BufferStore) -> Any:
 def guards_of(plan: Merge, axes: dict[Var, Expr]) -> Expr:
     """The producer's predicate with what the block's own conditions and missing cells add."""
     realize: BlockRealize = plan.producer.node
+    if not plan.guards:
+        return realize.predicate
     values = dict(zip([iv.var for iv in realize.block.iter_vars], realize.iter_values, strict=True))
     predicate = realize.predicate
     cx: Analyzer | None = None
