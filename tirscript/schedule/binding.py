@@ -70,6 +70,9 @@ class Binding:
 def binding_of(place: StmtSRef, loops: Sequence[For], prover: Prover, *, checked: bool, word: str) -> Binding:
     """The binding by ``loops``, all loops that the block leaves, outermost first; refused where the loops do
     not run over the whole domain of the axes."""
+    plain = plain_binding(place, loops)
+    if plain is not None:
+        return plain
     realize: BlockRealize = place.node
     block = realize.block
     variables = {f.loop_var for f in loops}
@@ -88,8 +91,6 @@ def binding_of(place: StmtSRef, loops: Sequence[For], prover: Prover, *, checked
             fixed[iv.var] = value
     parts = [] if realize.predicate is TRUE else conjuncts(realize.predicate)
     guards, ends, inner = _guards(place, own, parts, variables)
-    if not parts and _plain(own, loops):
-        return Binding(fixed, own, [], True)
     once = True
     if checked:
         visits = _check(place, own, loops, parts, (guards, ends, inner), prover, word)
@@ -100,24 +101,24 @@ def binding_of(place: StmtSRef, loops: Sequence[For], prover: Prover, *, checked
 
 
 def plain_binding(place: StmtSRef, loops: Sequence[For]) -> Binding | None:
-    """What ``binding_of`` answers where each axis is a loop over its whole domain, or stands still, and the
-    block runs under no condition; None for all else."""
+    """The usual case: each axis is a loop over its whole domain, or stands still, nothing else runs, and
+    there is no condition; None for all else."""
     realize: BlockRealize = place.node
     block = realize.block
-    if realize.predicate is not TRUE:
+    if realize.predicate is not TRUE and conjuncts(realize.predicate):
         return None
+    variables = {f.loop_var for f in loops}
     table = {f.loop_var: f for f in loops}
-    if table and not table.keys().isdisjoint(free_vars(block)):
+    if variables and not variables.isdisjoint(free_vars(block)):
         return None
     fixed: dict[Var, Expr] = {}
     own: list[tuple[IterVar, Expr]] = []
-    taken: set[Var] = set()
     for iv, value in zip(block.iter_vars, realize.iter_values, strict=True):
         dom = iv.dom
         if type(value) is Var:
             f = table.pop(value, None)
             if f is None:
-                if value in taken:
+                if value in variables:
                     return None
                 fixed[iv.var] = value
                 continue
@@ -127,10 +128,11 @@ def plain_binding(place: StmtSRef, loops: Sequence[For]) -> Binding | None:
                 return None
             if f.extent is not dom.extent and not _equal(f.extent, dom.extent):
                 return None
-            taken.add(value)
             own.append((iv, value))
         elif type(value) is not IntImm:
-            return None
+            if mentions(value, variables):
+                return None
+            fixed[iv.var] = value
         elif dom is not None and _is_only(iv, value):
             own.append((iv, value))
         else:
@@ -155,25 +157,6 @@ def _is_only(iv: IterVar, value: IntImm) -> bool:
         and type(dom.min) is IntImm
         and dom.min.value == value.value
     )
-
-
-def _plain(own: list[tuple[IterVar, Expr]], loops: Sequence[For]) -> bool:
-    """The usual case: each axis is a loop over its whole domain, and nothing else runs."""
-    table = {f.loop_var: f for f in loops}
-    for iv, value in own:
-        f = table.pop(value, None) if type(value) is Var else None
-        dom = iv.dom
-        if f is None:
-            if type(value) is IntImm:
-                continue
-            return False
-        if dom is None or f.step is not None:
-            return False
-        if f.min is not dom.min and not _equal(f.min, dom.min):
-            return False
-        if f.extent is not dom.extent and not _equal(f.extent, dom.extent):
-            return False
-    return all(type(f.extent) is IntImm and f.extent.value == 1 for f in table.values())
 
 
 def _equal(a: Any, b: Any) -> bool:
