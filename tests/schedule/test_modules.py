@@ -7,6 +7,7 @@ import pytest
 
 import tirscript as ts
 from tirscript.schedule import Schedule
+from tirscript.schedule.testing import verify_trace_roundtrip
 from tirscript.script import ir as I
 from tirscript.script import tir as T
 
@@ -88,3 +89,20 @@ def test_a_module_taken_from_a_schedule_is_the_users() -> None:
     mod = sch.mod
     mod["extra"] = matmul
     assert "extra" not in sch.mod
+
+
+def test_block_names_replay_in_the_function_that_was_worked_on() -> None:
+    sch = Schedule(Two, debug_mask="all", seed=3)
+    sch.work_on("shift")
+    (loop,) = sch.get_loops("O")
+    sch.split(loop, [None, 3])
+    sch.cache_read("O", 0, "local")
+    where = sch.sample_compute_location("A_local")
+    sch.compute_at("A_local", where)
+    sch.work_on("scale")
+    sch.annotate("O", "note", "O")
+    fresh = Schedule(Two)
+    sch.trace.apply_to_schedule(fresh, remove_postproc=False)
+    assert ts.structural_equal(fresh.mod, sch.mod)
+    verify_trace_roundtrip(sch, Two)
+    assert 'get_block(name="O", func_name="scale")' in str(sch.trace)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tirscript.ir.expr import Var
@@ -18,24 +18,88 @@ from .trace import Instruction
 
 
 def complete_trace(
-    insts: Sequence[Instruction], steps: Sequence[Step], start: Sequence[tuple[FunctionState, PrimFunc]]
-) -> list[Instruction]:
-    """The instructions, with look-ups before those that use a handle from elsewhere."""
+    insts: Sequence[Instruction],
+    steps: Sequence[Step],
+    start: Sequence[tuple[FunctionState, PrimFunc]],
+    made: Mapping[Instruction, Any],
+) -> tuple[list[Instruction], dict[Instruction, Any]]:
+    """The instructions, with look-ups before those that use a handle from elsewhere, and the decisions."""
+    decisions: dict[Instruction, Any] = {}
     known: set[Any] = set()
     programs = {f.name: (f, func) for f, func in start}
     by_instruction = {id(s.instruction): s for s in steps}
     out: list[Instruction] = []
     for inst in insts:
+        step = by_instruction.get(id(inst))
+        decision = made.get(inst)
+        if len(programs) > 1:
+            inst = _with_handles(inst, step, programs, out, known)
         for handle in _handles(inst.args):
             if handle not in known:
                 _look_up(handle, programs, out, known)
         out.append(inst)
+        if decision is not None:
+            decisions[inst] = decision
         known.update(inst.handles())
-        step = by_instruction.get(id(inst))
         if step is not None:
             for home, _, after in step.changes:
                 programs[home.name] = (home, after)
-    return out
+    return out, decisions
+
+
+# Parameters whose text is the name of a block.
+_BLOCKS = frozenset({
+    "block", "block_or_loop", "target", "consumer_blocks", "reduction_block", "epilogue_block",
+})  # fmt: skip
+
+
+def _with_handles(
+    inst: Instruction,
+    step: Step | None,
+    programs: dict[str, tuple[FunctionState, PrimFunc]],
+    out: list[Instruction],
+    known: set[Any],
+) -> Instruction:
+    """The instruction with blocks looked up whose names it was given: in a module of several functions a name
+    means one of the function that was worked on."""
+    if step is not None and step.changes:
+        function = step.changes[0][0].name
+    else:
+        made = [h.function for h in inst.handles()]
+        function = made[0] if made else ""
+    # Where nothing tells the function, a name that only one function has is enough.
+    views = [
+        FunctionState(name, home.var, func)
+        for name, (home, func) in programs.items()
+        if name == function or function not in programs
+    ]
+
+    def found(a: Any) -> Any:
+        if isinstance(a, (list, tuple)):
+            return [found(x) for x in a]
+        if not isinstance(a, str):
+            return a
+        places = [
+            (p, view)
+            for view in views
+            for t, p in view.index.items()
+            if type(t) is BlockLabel and p.node.block.name == a
+        ]
+        if len(places) != 1:
+            return a
+        place, view = places[0]
+        handle = BlockRV(block_token(place.node.block.label), view.name)
+        if handle not in known:
+            _look_up_block(place, view, out, known, True)
+        return handle
+
+    params = inst.kind.params
+    args = tuple(
+        [found(a) if n < len(params) and params[n] in _BLOCKS else a for n, a in enumerate(inst.args)]
+    )
+    if all(a is b for a, b in zip(args, inst.args, strict=True)):
+        return inst
+    return Instruction(inst.kind, args, inst.result, inst.group)
 
 
 def _handles(args: Any) -> list[Any]:

@@ -124,8 +124,9 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
     @property
     def trace(self) -> Trace:
         """The instructions so far; each handle that they use is looked up first."""
-        insts = complete_trace(self._active(), self._steps[: self._done], self._start)
-        decisions = {i: self._decisions[i] for i in insts if i in self._decisions}
+        insts, decisions = complete_trace(
+            self._active(), self._steps[: self._done], self._start, self._decisions
+        )
         return Trace(insts, decisions, checked=self._state.enable_check)
 
     def _active(self) -> list[Instruction]:
