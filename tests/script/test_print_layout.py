@@ -25,6 +25,7 @@ from tirscript.ir.stmt import (
     LetStmt,
     SeqStmt,
 )
+from tirscript.script.parser import parse
 from tirscript.script.printer import render, script
 from tirscript.script.printer.layout import wrap
 from tirscript.script.printer.metadata import dump, key_of, load
@@ -125,6 +126,35 @@ def test_deep_programs_render():
     r = render(total)
     assert r.spans[total].end_column == len(r.text)
     assert len(r.spans) == 2001
+
+
+@pytest.mark.parametrize("use", ["", '    T.evaluate(T.call_extern("int32", "g", a))\n'])
+def test_a_text_up_to_the_last_wanted_line_has_the_spans_of_the_whole(use):
+    # A handle that is used somewhere below is a parameter of its own, which moves all lines.
+    f = parse(
+        "@T.prim_func\n"
+        "def f(a: T.handle, B: T.Buffer(8)):\n"
+        "    A = T.match_buffer(a, (8,))\n"
+        "    for i in range(8):\n"
+        '        with T.block("A"):\n'
+        "            vi = T.axis.spatial(8, i)\n"
+        "            A[vi] = T.float32(1)\n"
+        "    for j in range(8):\n"
+        '        with T.block("B"):\n'
+        "            vj = T.axis.spatial(8, j)\n"
+        "            B[vj] = A[vj]\n" + use
+    )
+    whole = render(f)
+    shorter = 0
+    for node, span in whole.spans.items():
+        part = render(f, only={node}, whole=False)
+        found = part.spans[node]
+        assert len(part.spans) == 1 and whole.text.startswith(part.text)
+        assert str(found).partition(":")[2] == str(span).partition(":")[2]
+        assert (found.end_line, found.end_column) == (span.end_line, span.end_column)
+        assert render(f, only={node}).text == whole.text
+        shorter += part.text != whole.text
+    assert (shorter > 0) is (not use)
 
 
 # ---- wrapping

@@ -154,8 +154,10 @@ def _prints_once(obj: Any) -> bool:
     changes them."""
     if type(obj) is not PrimFunc:
         return False
-    with deep_recursion():
+    try:
         return free_vars(obj.body).isdisjoint(obj.buffer_map)
+    except RecursionError:
+        return False
 
 
 def _printer(kind: type[P], dialect: str, sugar: bool) -> P:
