@@ -29,7 +29,8 @@ def touched(s: Any) -> tuple[Memory, Memory]:
                 seen = _plainly(s.block)
                 memo["plain_accesses"] = seen
                 if seen is not None:
-                    reads, writes = [], []
+                    reads: list[Var] = []
+                    writes: list[Var] = []
                     for n in seen:
                         (reads if type(n) is BufferLoad else writes).append(n.buffer.data)
                     found = frozenset(reads), frozenset(writes)

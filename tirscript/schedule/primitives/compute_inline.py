@@ -256,7 +256,7 @@ def _plain_copy(s: BufferStore, b: Block) -> bool:
     load: Any = s.value
     if load.predicate is not None or load.buffer.data is s.buffer.data:
         return False
-    own = [iv.var for iv in b.iter_vars]
+    own = {iv.var for iv in b.iter_vars}
     return all([type(i) is IntImm or i in own for i in (*s.indices, *load.indices)])  # noqa: C419
 
 
@@ -539,7 +539,8 @@ def _at(value: Any, values: dict[Var, Expr]) -> Expr:
     """The value for other axes; a load at axes alone, as a copy has it, is made directly."""
     if type(value) is BufferLoad and value.predicate is None and _bare(value.indices):
         indices = tuple([values.get(i, i) if type(i) is Var else i for i in value.indices])
-        return BufferLoad(value.buffer, indices, None, value.span)
+        load: Expr = BufferLoad(value.buffer, indices, None, value.span)
+        return load
     return substitute(value, values)
 
 
