@@ -9,7 +9,7 @@ import pytest
 import tirscript as ts
 from tirscript.schedule import Schedule
 from tirscript.schedule.primitives import unroll
-from tirscript.schedule.trace import InstructionKind
+from tirscript.schedule.record.trace import InstructionKind
 
 from .programs import matmul
 

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import tirscript as ts
-from tirscript.schedule import ExprRV, Instruction, Schedule, Trace, sampling
+from tirscript.schedule import ExprRV, Instruction, Schedule, Trace
+from tirscript.schedule.record import sampling
 from tirscript.script import tir as T
 
 from .programs import matmul, rng, run

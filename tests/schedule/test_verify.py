@@ -13,7 +13,7 @@ import tirscript as ts
 from tirscript.ir.expr import Add, const_int
 from tirscript.ir.stmt import BufferStore, For
 from tirscript.schedule import Schedule
-from tirscript.schedule.trace import InstructionKind
+from tirscript.schedule.record.trace import InstructionKind
 from tirscript.script import tir as T
 from tirscript.testing import step_check
 

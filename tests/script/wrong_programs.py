@@ -31,7 +31,7 @@ WRONG: dict[str, str] = {
         "B[«vi»] = 0",
     ),
     "buffer_before_declaration": body("B[0] = T.cast(«Y»[0], 'int32')", "Y = T.alloc_buffer((8,))"),
-    "known_tvm_name_not_here": body("«T.ptx».wgmma(1)"),
+    "known_tvm_name_not_here": body("«T.ptx.wgmma»(1)"),
     # Python that is no part of the language
     "try": body("«try:»", "    B[0] = 1", "except Exception:", "    B[0] = 2"),
     "import": body("«import math»", "B[0] = 1"),

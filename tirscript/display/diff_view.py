@@ -7,7 +7,7 @@ from typing import Any
 from tirscript.diagnostics import TirscriptError
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
-from tirscript.schedule.history import Diff, lines_of
+from tirscript.schedule.record.history import Diff, lines_of
 
 from . import emit
 from .emit import ADDED, REMOVED, colour, escape, line_html

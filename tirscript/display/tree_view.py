@@ -9,7 +9,7 @@ from typing import Any
 from tirscript.diagnostics import TirscriptError
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
-from tirscript.schedule.tree import Tree, tree_of_program
+from tirscript.schedule.record.tree import Tree, tree_of_program
 
 from .emit import COLOURS, FAINT, FONT, colour, escape
 

@@ -18,7 +18,7 @@ _WHERE = {
     "movie": "tirscript.display:movie",
     "linked": "tirscript.display:linked",
     "tensor_intrins": "tirscript.tensor_intrin:register_all",
-    "tree": "tirscript.schedule.tree:tree_of_program",
+    "tree": "tirscript.schedule.record.tree:tree_of_program",
     "tree_svg": "tirscript.display:tree_svg",
     "step_checker": "tirscript.testing.step_check:StepChecker",
     "specialize": "tirscript.script.specialize:specialize",

@@ -6,11 +6,11 @@
 from tirscript.analysis.combiner import register_reducer
 from tirscript.diagnostics import ScheduleError, ScheduleTypeError, ScheduleValueError
 
+from .record.trace import Instruction, InstructionKind, Trace
 from .refs import BlockRV, ExprRV, LoopRV, StmtSRef
 from .schedule import Schedule
 from .state import ScheduleState
 from .tensor_intrin import TensorIntrin
-from .trace import Instruction, InstructionKind, Trace
 
 SBlockRV = BlockRV
 

@@ -40,7 +40,7 @@ from .refs import BlockRV, ExprRV, LoopRV, StmtSRef
 if TYPE_CHECKING:
     from tirscript.ir.function import PrimFunc
 
-    from .history import Step
+    from .record.history import Step
     from .state import FunctionState, ScheduleState
 
 # What carets stand under: a node, or an axis with the value that is bound to it.

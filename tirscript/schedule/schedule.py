@@ -20,20 +20,20 @@ from tirscript.ir.function import PrimFunc
 from tirscript.ir.module import IRModule
 from tirscript.ir.stmt import Block, For, Stmt
 
-from . import expressions
 from .api import Hardware, Layout, Loops, Memory, Moves, Notes, Reduction, Sampling
 from .errors import BadValue, ExpiredReference, Refusal, UnknownReference
-from .history import Diff, History, Step, diff_text
-from .named import NamedStep
 from .primitives import look
+from .record import expressions
+from .record.history import Diff, History, Step, diff_text
+from .record.named import NamedStep
+from .record.replay import complete_trace
+from .record.trace import Instruction, InstructionKind, Trace
+from .record.trace_text import replaced, sources
+from .record.tree import Tree, tree_of
+from .record.verifying import Verifier
 from .refs import BlockRV, ExprRV, LoopRV, StmtSRef, block_token
-from .replay import complete_trace
 from .resolve import any_place, function_of
 from .state import FunctionState, ScheduleState
-from .trace import Instruction, InstructionKind, Trace
-from .trace_text import replaced, sources
-from .tree import Tree, tree_of
-from .verifying import Verifier
 
 _MASKS = {"none": 0, "all": 3}
 _MODULUS = 0x7FFFFFFF

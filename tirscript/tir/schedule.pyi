@@ -9,7 +9,7 @@ from tirscript.schedule.refs import LoopRV as LoopRV
 from tirscript.schedule.refs import StmtSRef as StmtSRef
 from tirscript.schedule.schedule import Schedule as Schedule
 from tirscript.schedule.state import ScheduleState as ScheduleState
-from tirscript.schedule.trace import Instruction as Instruction
-from tirscript.schedule.trace import InstructionKind as InstructionKind
-from tirscript.schedule.trace import Trace as Trace
+from tirscript.schedule.record.trace import Instruction as Instruction
+from tirscript.schedule.record.trace import InstructionKind as InstructionKind
+from tirscript.schedule.record.trace import Trace as Trace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..trace import InstructionKind
+from ..record.trace import InstructionKind
 
 
 class Primitives:

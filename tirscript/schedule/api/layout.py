@@ -8,7 +8,6 @@ from typing import Any
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.index_map import IndexMap
 
-from ..index_maps import held
 from ..primitives import (
     reindex,
     reindex_cache_read,
@@ -18,6 +17,7 @@ from ..primitives import (
     transform_layout,
 )
 from ..refs import BlockRV
+from ..rewrite.index_maps import held
 from .base import Primitives
 
 BufferArgument = tuple[str, int] | str | Buffer

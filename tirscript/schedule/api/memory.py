@@ -7,7 +7,6 @@ from typing import Any
 
 from tirscript.ir.buffer import Buffer
 
-from ..index_maps import held
 from ..primitives import (
     annotate_buffer_access,
     cache_index,
@@ -22,6 +21,7 @@ from ..primitives import (
     write_at,
 )
 from ..refs import BlockRV, LoopRV
+from ..rewrite.index_maps import held
 from .base import Primitives
 
 

@@ -26,12 +26,12 @@ from typing import Any
 from tirscript.ir.expr import Var, const_int
 from tirscript.ir.stmt import For
 
-from ..buffers import refuse_root
 from ..names import new_names
+from ..record.trace import InstructionKind
 from ..refs import LoopRV, StmtSRef
 from ..resolve import any_place
+from ..rewrite.buffers import refuse_root
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 Plan = StmtSRef
 

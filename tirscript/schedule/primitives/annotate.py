@@ -27,10 +27,10 @@ from tirscript.ir.expr import Expr, FloatImm, IntImm, StringImm
 from tirscript.ir.stmt import BlockRealize, For
 
 from ..errors import BadArgument, a_kind, argument
+from ..record.trace import InstructionKind
 from ..refs import ExprRV, StmtSRef
 from ..resolve import any_place
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 # Pragmas that lowering understands; of others a warning says that nothing comes of them.
 PRAGMAS = frozenset({

@@ -33,13 +33,13 @@ from tirscript.ir.expr import Cast, Expr, IntImm, Range, Sub, Var, const_int
 from tirscript.ir.index_map import IndexMap
 from tirscript.ir.stmt import BlockRealize
 
-from ..buffers import region_of
 from ..errors import BadArgument
-from ..index_maps import Mapped, default_dtype, index_map_of
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place
+from ..rewrite.buffers import region_of
+from ..rewrite.index_maps import Mapped, default_dtype, index_map_of
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .unsafe_hide_buffer_access import access_kind
 
 

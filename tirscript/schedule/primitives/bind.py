@@ -37,16 +37,16 @@ from tirscript.diagnostics import did_you_mean
 from tirscript.ir.expr import IntImm
 from tirscript.ir.stmt import BlockRealize, For, Stmt
 
-from ..control import check_stays
-from ..cooperation import why_not_together
-from ..cover import check_cover
 from ..errors import BadArgument, BadValue, Refusal, a_kind
-from ..legality import OnReductionAxis, check_iterations_independent, combining_blocks
-from ..prove import same
+from ..legality.control import check_stays
+from ..legality.cooperation import why_not_together
+from ..legality.cover import check_cover
+from ..legality.order import OnReductionAxis, check_iterations_independent, combining_blocks
+from ..legality.prove import same
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import loop_place
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 THREAD_AXES = tuple([f"{kind}.{axis}" for kind in ("blockIdx", "threadIdx", "vthread") for axis in "xyz"])
 

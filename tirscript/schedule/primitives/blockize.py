@@ -43,15 +43,15 @@ from typing import Any
 
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, For, SeqStmt, Stmt
 
-from ..blocking import Blocking, Member, divided
-from ..blocking_build import build
-from ..buffers import refuse_root
 from ..errors import BadArgument, Refusal, a_kind, describe
-from ..init_motion import InitPlan, check_own, check_repeats
+from ..legality.init_motion import InitPlan, check_own, check_repeats
+from ..record.trace import InstructionKind
 from ..refs import BlockRV, LoopRV, StmtSRef
 from ..resolve import block_place, loop_place
+from ..rewrite.blocking import Blocking, Member, divided
+from ..rewrite.blocking_build import build
+from ..rewrite.buffers import refuse_root
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class BadTarget(BadArgument):

@@ -35,15 +35,15 @@ from tirscript.ir.node import walk
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For, SeqStmt, Stmt
 from tirscript.ir.visitor import free_vars, substitute
 
-from ..buffers import check_scope, refuse_root
-from ..caching import child_number, children_of, scope_of
 from ..errors import BadArgument, BadValue, a_kind
-from ..moves import with_regions
+from ..legality.moves import with_regions
 from ..names import free_name, names_around, names_inside
+from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef, block_token
 from ..resolve import block_place, integer
+from ..rewrite.buffers import check_scope, refuse_root
+from ..rewrite.caching import child_number, children_of, scope_of
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class BadThresholdType(BadArgument):

@@ -35,16 +35,16 @@ from tirscript.ir.buffer import Buffer
 from tirscript.ir.stmt import BlockRealize, For, SeqStmt
 from tirscript.ir.visitor import free_vars
 
-from ..boxes import cell_box
-from ..buffers import check_scope, refuse_root, region_of
-from ..caching import Box, Cache, Spot, check_plain, init_before, scope_of, touched_box
-from ..control import escapes
 from ..errors import Refusal
-from ..legality import aliased_params
+from ..legality.boxes import cell_box
+from ..legality.control import escapes
+from ..legality.order import aliased_params
+from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef
 from ..resolve import block_place
+from ..rewrite.buffers import check_scope, refuse_root, region_of
+from ..rewrite.caching import Box, Cache, Spot, check_plain, init_before, scope_of, touched_box
 from ..state import ScheduleState, lifted_parts
-from ..trace import InstructionKind
 from .cache_write import InitBefore, LeavesBlock
 
 

@@ -37,8 +37,12 @@ from typing import Any
 
 from tirscript.ir.buffer import Buffer
 
-from ..buffers import check_scope, refuse_root, region_of
-from ..caching import (
+from ..errors import BadArgument, Refusal, a_kind
+from ..record.trace import InstructionKind
+from ..refs import BlockRV, StmtSRef, block_token
+from ..resolve import block_place
+from ..rewrite.buffers import check_scope, refuse_root, region_of
+from ..rewrite.caching import (
     Box,
     Cache,
     Reading,
@@ -49,11 +53,7 @@ from ..caching import (
     read_box,
     scope_of,
 )
-from ..errors import BadArgument, Refusal, a_kind
-from ..refs import BlockRV, StmtSRef, block_token
-from ..resolve import block_place
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .look import child_realizes
 
 

@@ -44,8 +44,15 @@ from tirscript.ir.buffer import Buffer
 from tirscript.ir.stmt import For
 from tirscript.ir.visitor import free_vars
 
-from ..buffers import check_scope, refuse_root, region_of
-from ..caching import (
+from ..errors import Refusal, describe
+from ..legality.control import escapes
+from ..legality.order import aliased_params
+from ..legality.written import written_box
+from ..record.trace import InstructionKind
+from ..refs import BlockRV, StmtSRef
+from ..resolve import block_place
+from ..rewrite.buffers import check_scope, refuse_root, region_of
+from ..rewrite.caching import (
     Box,
     Cache,
     CacheStale,
@@ -61,14 +68,7 @@ from ..caching import (
     touched_box,
     whole,
 )
-from ..control import escapes
-from ..errors import Refusal, describe
-from ..legality import aliased_params
-from ..refs import BlockRV, StmtSRef
-from ..resolve import block_place
 from ..state import ScheduleState
-from ..trace import InstructionKind
-from ..written import written_box
 from .cache_read import NotAReader, consumers
 
 

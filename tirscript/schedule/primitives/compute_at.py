@@ -46,10 +46,10 @@ from tirscript.ir.expr import Var
 from tirscript.ir.node import walk
 from tirscript.ir.stmt import Block, BlockRealize, For, SeqStmt, Stmt
 
-from ..binding import Binding, GuardedBlock, LoopWithoutAxis, binding_of, mentions
 from ..errors import Refusal, describe
-from ..footprint import touched
-from ..motion import (
+from ..legality.binding import Binding, GuardedBlock, LoopWithoutAxis, binding_of, mentions
+from ..legality.footprint import touched
+from ..legality.motion import (
     LoopCarried,
     Mover,
     NotRecomputable,
@@ -59,15 +59,15 @@ from ..motion import (
     refuse,
     updates_apart,
 )
-from ..moves import without
-from ..nesting import Nest, around, build
-from ..placement import Piece, Spot, find, pieces, position_of
+from ..legality.moves import without
+from ..legality.regions import Prover, Solver, cells_needed
+from ..legality.tiling import tiling
+from ..record.trace import InstructionKind
 from ..refs import INLINE, ROOT, LoopRV
-from ..regions import Prover, Solver, cells_needed
 from ..resolve import block_place
+from ..rewrite.nesting import Nest, around, build
+from ..rewrite.placement import Piece, Spot, find, pieces, position_of
 from ..state import ScheduleState
-from ..tiling import tiling
-from ..trace import InstructionKind
 from . import compute_inline
 
 

@@ -57,18 +57,18 @@ from tirscript.ir.node import walk
 from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, SeqStmt
 from tirscript.ir.visitor import free_vars, substitute
 
-from ..buffers import allocation_of, refuse_root
 from ..errors import Refusal, describe
-from ..footprint import cells, touched
-from ..inlining import Inverse, inverse_of
-from ..legality import aliased_params, outside_ranges
-from ..motion import meeting
-from ..moves import paths, surely_before, vanished, with_regions, without
-from ..prove import same
+from ..legality.footprint import cells, touched
+from ..legality.inlining import Inverse, inverse_of
+from ..legality.motion import meeting
+from ..legality.moves import paths, surely_before, vanished, with_regions, without
+from ..legality.order import aliased_params, outside_ranges
+from ..legality.prove import same
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place
+from ..rewrite.buffers import allocation_of, refuse_root
 from ..state import ScheduleState, lifted
-from ..trace import InstructionKind
 
 
 class InlineInit(Refusal):
@@ -539,9 +539,9 @@ def _at(value: Any, values: dict[Var, Expr]) -> Expr:
     """The value for other axes; a load at axes alone, as a copy has it, is made directly."""
     if type(value) is BufferLoad and value.predicate is None and _bare(value.indices):
         indices = tuple([values.get(i, i) if type(i) is Var else i for i in value.indices])
-        load: Expr = BufferLoad(value.buffer, indices, None, value.span)
-        return load
-    return substitute(value, values)
+        return BufferLoad(value.buffer, indices, None, value.span)
+    made: Expr = substitute(value, values)
+    return made
 
 
 def rewrite(state: ScheduleState, plan: Plan) -> None:

@@ -62,14 +62,14 @@ from tirscript.ir.stmt import NONE, Block, BlockLabel, BlockRealize, BufferStore
 from tirscript.ir.visitor import free_vars, substitute, walk
 
 from ..errors import Refusal, describe
-from ..legality import aliased_params, axes_apart
+from ..legality.order import aliased_params, axes_apart
+from ..legality.prove import bind_around
 from ..names import free_name
-from ..prove import bind_around
+from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef
 from ..resolve import block_place, loop_place
-from ..rewriting import put
+from ..rewrite.substitute import put
 from ..state import ScheduleState, with_child
-from ..trace import InstructionKind
 
 
 class LoopNotAround(Refusal):

@@ -56,17 +56,17 @@ from tirscript.ir.stmt import (
 )
 from tirscript.ir.visitor import buffer_exprs, free_vars, fresh_copy, substitute
 
-from ..cells import index_of
-from ..cover import check_axes_cover
 from ..errors import Refusal, describe
-from ..init_motion import InitPlan, check_others, check_own, check_repeats
+from ..legality.cells import index_of
+from ..legality.cover import check_axes_cover
+from ..legality.init_motion import InitPlan, check_others, check_own, check_repeats
+from ..legality.outer_reduction import goes_on
 from ..names import free_name, names_around, names_inside
-from ..outer_reduction import goes_on
+from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef, block_token
 from ..resolve import block_place, loop_place
-from ..rewriting import put
+from ..rewrite.substitute import put
 from ..state import ScheduleState, with_child
-from ..trace import InstructionKind
 
 
 class NoInit(Refusal):

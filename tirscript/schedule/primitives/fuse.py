@@ -38,14 +38,14 @@ from tirscript.ir.ops import ceildiv
 from tirscript.ir.stmt import NONE, For
 from tirscript.ir.visitor import free_vars
 
-from ..control import check_stays
 from ..errors import BadValue, Refusal, describe
+from ..legality.control import check_stays
 from ..names import new_names
+from ..record.trace import InstructionKind
 from ..refs import LoopRV, StmtSRef
 from ..resolve import loop_place
-from ..rewriting import Rewriter, put
+from ..rewrite.substitute import Rewriter, put
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .split import check_plain
 
 

@@ -73,10 +73,10 @@ from tirscript.ir.stmt import BufferStore
 from tirscript.ir.visitor import free_vars, substitute
 
 from ..errors import Refusal
-from ..merging import Merge, NotASingleProducer, find_merge, replace_blocks
+from ..record.trace import InstructionKind
 from ..resolve import block_place
+from ..rewrite.merging import Merge, NotASingleProducer, find_merge, replace_blocks
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .reverse_compute_inline import guards_of, substitute_store
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from tirscript.ir.stmt import BlockRealize, For, IfThenElse, SeqStmt
 
 from ..errors import Refusal
+from ..record.trace import InstructionKind
 from ..refs import BlockRV, LoopRV, StmtSRef, block_token
 from ..resolve import any_place, block_place, named_block
 from ..state import WRAPPERS, ScheduleState
-from ..trace import InstructionKind
 
 
 class NoScope(Refusal):

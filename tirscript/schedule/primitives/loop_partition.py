@@ -62,21 +62,21 @@ from tirscript.ir.stmt import (
 )
 from tirscript.ir.visitor import free_vars, fresh_copy, walk
 
-from ..cells import form_of
-from ..constant_boxes import Regions, boxes_of, boxes_of_parts
-from ..control import check_stays
-from ..copies import copied, defines_nothing
 from ..errors import BadArgument, BadValue, Refusal
-from ..legality import outside_ranges
-from ..moves import with_regions
+from ..legality.cells import form_of
+from ..legality.constant_boxes import Regions, boxes_of, boxes_of_parts
+from ..legality.control import check_stays
+from ..legality.moves import with_regions
+from ..legality.order import outside_ranges
+from ..legality.outer_reduction import init_inside
+from ..legality.prove import bind_around, same
 from ..names import free_name, names_around, names_inside
-from ..outer_reduction import init_inside
-from ..prove import bind_around, same
+from ..record.trace import InstructionKind
 from ..refs import LoopRV, StmtSRef
 from ..resolve import integer, loop_place
-from ..rewriting import Rewriter
+from ..rewrite.copies import copied, defines_nothing
+from ..rewrite.substitute import Rewriter
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .split import check_plain
 
 

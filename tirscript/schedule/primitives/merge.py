@@ -41,17 +41,17 @@ from tirscript.analysis.solve import System
 from tirscript.ir.expr import Expr, IntImm, Var
 from tirscript.ir.stmt import NONE, BlockRealize, For, SeqStmt, Stmt, seq
 
-from ..cells import Cell, Form, cell_of, compose, distances, may_alias
-from ..control import check_stays, escapes
 from ..errors import BadValue, Refusal, describe
-from ..legality import DependenceUnknown, Interval, aliased_params, conditions_around, outside_ranges
+from ..legality.cells import Cell, Form, cell_of, compose, distances, may_alias
+from ..legality.control import check_stays, escapes
+from ..legality.order import DependenceUnknown, Interval, aliased_params, conditions_around, outside_ranges
+from ..legality.prove import same
 from ..names import new_names
-from ..prove import same
+from ..record.trace import InstructionKind
 from ..refs import LoopRV, StmtSRef
 from ..resolve import loop_place
-from ..rewriting import Rewriter, put
+from ..rewrite.substitute import Rewriter, put
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .split import check_plain
 
 

@@ -68,16 +68,16 @@ from tirscript.ir.ops import const
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For, SeqStmt, Stmt
 from tirscript.ir.visitor import free_vars, substitute, walk
 
-from ..buffers import refuse_root
-from ..caching import scope_of
 from ..errors import BadArgument, BadValue, Refusal, describe
-from ..legality import aliased_params
+from ..legality.order import aliased_params
+from ..legality.prove import divides, same
 from ..names import free_name, names_around
-from ..prove import divides, same
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place, integer
+from ..rewrite.buffers import refuse_root
+from ..rewrite.caching import scope_of
 from ..state import ScheduleState, lifted_parts
-from ..trace import InstructionKind
 
 
 class BadPadding(BadArgument):

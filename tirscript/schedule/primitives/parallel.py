@@ -28,14 +28,14 @@ from typing import Any
 
 from tirscript.ir.stmt import For
 
-from ..control import check_stays
-from ..cover import check_cover
 from ..errors import Refusal
-from ..legality import OnReductionAxis, check_iterations_independent
+from ..legality.control import check_stays
+from ..legality.cover import check_cover
+from ..legality.order import OnReductionAxis, check_iterations_independent
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import loop_place
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 Plan = StmtSRef
 

@@ -31,8 +31,11 @@ from typing import Any
 
 from tirscript.ir.buffer import Buffer
 
-from ..buffers import check_scope, region_of
-from ..caching import (
+from ..errors import describe
+from ..record.trace import InstructionKind
+from ..refs import BlockRV, StmtSRef
+from ..rewrite.buffers import check_scope, region_of
+from ..rewrite.caching import (
     Box,
     Cache,
     CacheStale,
@@ -45,11 +48,8 @@ from ..caching import (
     read_box,
     stale_between,
 )
-from ..errors import describe
-from ..refs import BlockRV, StmtSRef
-from ..staging import Staging, loop_and_block
+from ..rewrite.staging import Staging, loop_and_block
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .cache_inplace import check_serial
 from .cache_write import InitBefore
 

@@ -29,14 +29,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..buffers import buffer_of, refuse_root
-from ..caching import Spot, child_number, children_of, scope_of
 from ..errors import describe
+from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef
-from ..reindexing import Restage, apply, check_written, restage, spot_for_read
 from ..resolve import block_place
+from ..rewrite.buffers import buffer_of, refuse_root
+from ..rewrite.caching import Spot, child_number, children_of, scope_of
+from ..rewrite.reindexing import Restage, apply, check_written, restage, spot_for_read
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .cache_write import SharedNest, alone
 
 

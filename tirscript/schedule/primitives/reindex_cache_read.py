@@ -28,13 +28,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..buffers import check_scope, in_scope, refuse_root, region_of
-from ..caching import Spot
+from ..record.trace import InstructionKind
 from ..refs import BlockRV
-from ..reindexing import Restage, apply, restage, spot_for_read, with_map
 from ..resolve import block_place
+from ..rewrite.buffers import check_scope, in_scope, refuse_root, region_of
+from ..rewrite.caching import Spot
+from ..rewrite.reindexing import Restage, apply, restage, spot_for_read, with_map
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class Plan:

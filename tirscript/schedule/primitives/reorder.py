@@ -35,13 +35,13 @@ from tirscript.ir.expr import IntImm, Var
 from tirscript.ir.stmt import For
 from tirscript.ir.visitor import free_vars
 
-from ..control import check_stays, escapes
 from ..errors import BadValue, Refusal, describe
-from ..legality import check_iterations_independent, check_reorder
+from ..legality.control import check_stays, escapes
+from ..legality.order import check_iterations_independent, check_reorder
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import loop_place
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .bind import check_threads
 from .fuse import NoLoops, NotPerfectlyNested
 

@@ -22,10 +22,10 @@ from typing import Any
 from tirscript.ir.stmt import BlockRealize
 
 from ..errors import BadArgument, BadValue, a_kind
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place, integer
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class BadOrderType(BadArgument):

@@ -37,10 +37,10 @@ from tirscript.analysis.access import accesses, accesses_of
 from tirscript.arith.linear import ConstantRange
 from tirscript.ir.stmt import IfThenElse
 
-from ..binding import Binding, binding_of
 from ..errors import Refusal
-from ..footprint import touched
-from ..motion import (
+from ..legality.binding import Binding, binding_of
+from ..legality.footprint import touched
+from ..legality.motion import (
     Mover,
     NotRecomputable,
     check_apart,
@@ -50,12 +50,12 @@ from ..motion import (
     safe_to_run_early,
     updates_apart,
 )
-from ..nesting import Nest, around, build
-from ..placement import Spot, find, pieces, position_of
-from ..regions import Prover, Solver, cells_needed
+from ..legality.regions import Prover, Solver, cells_needed
+from ..legality.tiling import Tiling, tiling
+from ..record.trace import InstructionKind
+from ..rewrite.nesting import Nest, around, build
+from ..rewrite.placement import Spot, find, pieces, position_of
 from ..state import ScheduleState
-from ..tiling import Tiling, tiling
-from ..trace import InstructionKind
 from .compute_at import Plan, move
 
 

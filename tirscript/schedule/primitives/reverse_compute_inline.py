@@ -36,11 +36,11 @@ from tirscript.ir.expr import LE, LT, TRUE, And, Cast, Expr, Range, Var
 from tirscript.ir.stmt import BlockRealize, BufferStore
 from tirscript.ir.visitor import substitute
 
-from ..binding import at_least
 from ..errors import Refusal
-from ..merging import Merge, find_merge, replace_blocks
+from ..legality.binding import at_least
+from ..record.trace import InstructionKind
+from ..rewrite.merging import Merge, find_merge, replace_blocks
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class ReductionProducer(Refusal):

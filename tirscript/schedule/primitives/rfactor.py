@@ -64,14 +64,14 @@ from tirscript.ir.stmt import BlockRealize, BufferStore, For, SeqStmt
 from tirscript.ir.visitor import free_vars, walk
 
 from ..errors import BadArgument, BadValue, Refusal, a_kind, describe
-from ..factoring import Factoring, find_guards, upper_bound, write
-from ..init_motion import repeating_loop
-from ..legality import aliased_params, axes_apart
-from ..outer_reduction import goes_on
+from ..legality.init_motion import repeating_loop
+from ..legality.order import aliased_params, axes_apart
+from ..legality.outer_reduction import goes_on
+from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef
 from ..resolve import integer, loop_place
+from ..rewrite.factoring import Factoring, find_guards, upper_bound, write
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class NotOneBlock(Refusal):

@@ -80,18 +80,18 @@ from tirscript.ir.stmt import (
 )
 from tirscript.ir.visitor import free_vars, substitute
 
-from ..binding import Binding, GuardedBlock
-from ..buffers import allocation_of, other_views, refuse_root, region_of
 from ..errors import Refusal, describe
-from ..footprint import touched
-from ..motion import NotRecomputable, nature_of
-from ..moves import with_regions
-from ..nesting import around
+from ..legality.binding import Binding, GuardedBlock
+from ..legality.footprint import touched
+from ..legality.motion import NotRecomputable, nature_of
+from ..legality.moves import with_regions
+from ..legality.regions import Prover, cells_needed
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef, block_token
-from ..regions import Prover, cells_needed
 from ..resolve import block_place
+from ..rewrite.buffers import allocation_of, other_views, refuse_root, region_of
+from ..rewrite.nesting import around
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class IndexNoAxis(Refusal):

@@ -41,12 +41,12 @@ from tirscript.ir.expr import FloatImm, IntImm
 from tirscript.ir.ops import ceildiv
 from tirscript.ir.stmt import For
 
-from .. import sampling
 from ..errors import BadArgument, BadValue, a_kind
+from ..record import sampling
+from ..record.trace import InstructionKind
 from ..refs import ExprRV
 from ..resolve import integer, loop_place
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class BadCandidates(BadArgument):

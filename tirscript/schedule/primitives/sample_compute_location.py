@@ -27,10 +27,10 @@ import random
 from typing import Any
 
 from ..errors import Refusal
+from ..record.trace import InstructionKind
 from ..refs import INLINE, ROOT, BlockRV, LoopRV
 from ..resolve import block_place, integer
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from . import compute_at, compute_inline, look
 from .sample import BadDecision
 

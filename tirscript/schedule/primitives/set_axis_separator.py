@@ -26,12 +26,12 @@ from typing import Any
 
 from tirscript.ir.buffer import Buffer
 
-from ..buffers import allocation_of, buffer_of, exchange
 from ..errors import BadArgument, BadValue, a_kind
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place, integer
+from ..rewrite.buffers import allocation_of, buffer_of, exchange
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class BadSeparatorsType(BadArgument):

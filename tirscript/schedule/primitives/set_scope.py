@@ -26,13 +26,13 @@ from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import Var
 from tirscript.ir.stmt import BlockRealize
 
-from ..buffers import allocation_of, check_scope, in_scope, other_views, region_of, with_buffer
 from ..errors import Refusal
 from ..names import free_name, names_around, names_inside
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place
+from ..rewrite.buffers import allocation_of, check_scope, in_scope, other_views, region_of, with_buffer
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class BufferHasViews(Refusal):

@@ -42,17 +42,17 @@ from tirscript.ir.expr import LT, Add, Cast, Expr, FloorDiv, IntImm, Mul, Var, c
 from tirscript.ir.ops import ceildiv
 from tirscript.ir.stmt import NONE, For
 
-from ..cells import form_of
-from ..control import check_stays
-from ..decided_init import decided
 from ..errors import BadArgument, BadValue, Refusal
+from ..legality.cells import form_of
+from ..legality.control import check_stays
+from ..legality.decided_init import decided
+from ..legality.prove import divides, holds, same
 from ..names import new_names
-from ..prove import divides, holds, same
+from ..record.trace import InstructionKind
 from ..refs import LoopRV, StmtSRef
 from ..resolve import integer, loop_place
-from ..rewriting import Rewriter, spread
+from ..rewrite.substitute import Rewriter, spread
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class AnnotatedLoop(Refusal):
@@ -435,7 +435,7 @@ def bounded(predicate: Any, var: Var, extent: int, place: StmtSRef) -> bool:
 
 def _ranges(place: StmtSRef) -> dict[Var, tuple[float, float]]:
     """Ranges of all loops around the place and below it."""
-    from ..legality import outside_ranges
+    from ..legality.order import outside_ranges
 
     out: dict[Var, tuple[float, float]] = {**outside_ranges(place)}
     stack: list[Any] = [place.node]

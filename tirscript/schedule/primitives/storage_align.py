@@ -23,12 +23,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..buffers import allocation_of, region_of
 from ..errors import BadArgument, BadValue, a_kind
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place, integer
+from ..rewrite.buffers import allocation_of, region_of
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .annotate import set_annotations
 
 KEY = "buffer_dim_align"

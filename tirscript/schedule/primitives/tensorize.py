@@ -42,18 +42,18 @@ from tirscript.ir.function import PrimFunc
 from tirscript.ir.stmt import Block, BlockRealize
 from tirscript.ir.visitor import fresh_copy, substitute
 
-from ..blocking import Blocking
-from ..blocking_build import Regions, axis_value, build
-from ..buffers import refuse_root
 from ..errors import BadArgument, BadValue, Refusal, _draw, _span_of, a_kind, describe
-from ..matching import Differs, Matcher, Place
+from ..legality.prove import bind_around
 from ..names import free_name, names_around, names_inside
-from ..prove import bind_around
+from ..record.trace import InstructionKind
 from ..refs import LoopRV, StmtSRef
 from ..resolve import any_place
+from ..rewrite.blocking import Blocking
+from ..rewrite.blocking_build import Regions, axis_value, build
+from ..rewrite.buffers import refuse_root
+from ..rewrite.matching import Differs, Matcher, Place
 from ..state import ScheduleState
 from ..tensor_intrin import TensorIntrin, parameters
-from ..trace import InstructionKind
 from .blockize import below_loop
 
 

@@ -44,18 +44,18 @@ from tirscript.ir.index_map import IndexMap
 from tirscript.ir.stmt import Block, BlockRealize, For, Stmt
 from tirscript.ir.visitor import free_vars, substitute
 
-from ..buffers import refuse_root
-from ..cells import own_cells
 from ..errors import Refusal
-from ..index_maps import default_dtype, index_map_of
-from ..layouts import bare_accesses, simplify_accesses
-from ..legality import DependenceUnknown, aliased_params, axes_apart
+from ..legality.cells import own_cells
+from ..legality.order import DependenceUnknown, aliased_params, axes_apart
+from ..legality.prove import same
 from ..names import free_name, names_around, names_inside
-from ..prove import same
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place
+from ..rewrite.buffers import refuse_root
+from ..rewrite.index_maps import default_dtype, index_map_of
+from ..rewrite.layouts import bare_accesses, simplify_accesses
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class NotBijective(Refusal):

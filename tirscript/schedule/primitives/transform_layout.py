@@ -57,15 +57,15 @@ from tirscript.ir.ops import const
 from tirscript.ir.stmt import BlockRealize, Stmt
 from tirscript.ir.visitor import buffer_exprs, free_vars
 
-from ..buffers import allocation_of, buffer_of
 from ..errors import BadArgument, BadValue, Refusal, a_kind
-from ..index_maps import Mapped, default_dtype, index_map_of
-from ..layouts import Relayout, shape_ranges
-from ..padding import Padding, with_padding
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place
+from ..rewrite.buffers import allocation_of, buffer_of
+from ..rewrite.index_maps import Mapped, default_dtype, index_map_of
+from ..rewrite.layouts import Relayout, shape_ranges
+from ..rewrite.padding import Padding, with_padding
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class NotInjective(Refusal):

@@ -23,10 +23,10 @@ from typing import Any
 from tirscript.diagnostics import did_you_mean
 
 from ..errors import Refusal, a_kind, describe
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import any_place
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .annotate import BadKey, annotations_of, set_annotations
 
 

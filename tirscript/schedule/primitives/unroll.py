@@ -21,10 +21,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import loop_place
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .parallel import BoundLoop, set_kind
 
 Plan = StmtSRef

@@ -23,12 +23,12 @@ from typing import Any
 
 from tirscript.ir.stmt import BlockRealize
 
-from ..buffers import region_of
 from ..errors import BadArgument, BadValue, a_kind
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place
+from ..rewrite.buffers import region_of
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 NOTE = "tirscript.hidden_access"
 

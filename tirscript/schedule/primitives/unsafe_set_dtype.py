@@ -32,13 +32,13 @@ from tirscript.ir.index_map import IndexMap
 from tirscript.ir.stmt import Block, BlockRealize, BufferStore
 from tirscript.ir.visitor import free_vars
 
-from ..buffers import allocation_of, other_views, region_of, with_changed
 from ..errors import BadArgument, BadValue, a_kind
-from ..layouts import Relayout
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place
+from ..rewrite.buffers import allocation_of, other_views, region_of, with_changed
+from ..rewrite.layouts import Relayout
 from ..state import ScheduleState
-from ..trace import InstructionKind
 
 
 class BadDtypeType(BadArgument):

@@ -26,11 +26,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..legality import OnReductionAxis
+from ..legality.order import OnReductionAxis
+from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import loop_place
 from ..state import ScheduleState
-from ..trace import InstructionKind
 from .parallel import check_kind, set_kind
 
 Plan = StmtSRef

@@ -33,15 +33,24 @@ from typing import Any
 
 from tirscript.ir.buffer import Buffer
 
-from ..buffers import check_scope, region_of
-from ..caching import Box, Cache, Spot, check_plain, child_number, children_of, init_before, touched_box
-from ..control import escapes
 from ..errors import describe
+from ..legality.control import escapes
+from ..legality.written import written_box
+from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef
-from ..staging import Staging, loop_and_block
+from ..rewrite.buffers import check_scope, region_of
+from ..rewrite.caching import (
+    Box,
+    Cache,
+    Spot,
+    check_plain,
+    child_number,
+    children_of,
+    init_before,
+    touched_box,
+)
+from ..rewrite.staging import Staging, loop_and_block
 from ..state import ScheduleState
-from ..trace import InstructionKind
-from ..written import written_box
 from .cache_inplace import check_serial
 from .cache_write import InitBefore, LeavesBlock, SharedNest, alone
 

@@ -1,0 +1,697 @@
+"""Two blocks made one: a consumer computed where its only producer stores what it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.analysis.access import Access, accesses, accesses_of, infer_regions, uses_declared
+from tirscript.analysis.question import Witness
+from tirscript.analysis.region import Axis
+from tirscript.arith.linear import Linear, key_of, to_linear
+from tirscript.ir import op
+from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import Add, BufferLoad, Call, Expr, IntImm, IterVar, Let, Max, Min, Mul, Sub, Var
+from tirscript.ir.node import walk
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, SeqStmt, Stmt
+from tirscript.ir.visitor import free_vars, substitute
+
+from ..errors import Refusal, describe
+from ..legality.binding import Binding, at_least, binding_of, plain_binding
+from ..legality.footprint import add_loads, touched
+from ..legality.inlining import Inverse, inverse_of
+from ..legality.motion import meeting
+from ..legality.moves import vanished, without
+from ..legality.order import aliased_params, outside_ranges
+from ..legality.regions import Prover, domain_of
+from ..refs import StmtSRef, block_token
+from ..resolve import block_place
+from ..state import ScheduleState, lifted
+from .buffers import refuse_root
+from .nesting import around
+
+
+class NotASingleStore(Refusal):
+    code = "not-a-single-store"
+    template = "block {block} cannot be computed in its producer: {what}"
+
+
+class NoSingleProducer(Refusal):
+    code = "no-single-producer"
+    template = "block {block} cannot be computed in its producer: {what}"
+
+
+class NotInvertible(Refusal):
+    code = "not-invertible"
+    template = "block {block} cannot be computed in its producer: the cell {index} does not tell its axes"
+
+
+class NotASingleProducer(Refusal):
+    code = "not-a-single-producer"
+    template = "block {block} cannot be computed in the producer of {buffer}: {what}"
+
+
+class OtherReader(Refusal):
+    code = "other-reader"
+    template = "block {block} cannot be computed in its producer: {other} uses {buffer} too"
+
+
+class CellsMissed(Refusal):
+    code = "cells-missed"
+    template = (
+        "block {block} cannot be computed in block {producer}: that is not known to store every cell of "
+        "{buffer} that the block reads"
+    )
+
+
+class StatementAround(Refusal):
+    code = "statement-between"
+    template = "block {block} cannot be computed in its producer: {what} stands around {whom}"
+
+
+class TurnedRound(Refusal):
+    code = "reversed-dependence"
+    template = "block {block} cannot be computed in block {producer}: {other}, between them, {what}"
+
+
+class MergeUnknown(Refusal):
+    code = "dependence-unknown"
+    template = "cannot tell whether block {block} may be computed in block {producer}: {what}"
+    hint_template = "if you know that it is right, Schedule(mod, enable_check=False) skips this test"
+
+
+class OtherIteration(Refusal):
+    code = "other-iteration"
+    template = (
+        "block {block} cannot be computed in block {producer}: axis `{axis}` would be that of another "
+        "iteration of the loops around both"
+    )
+
+
+class Merge:
+    """A consumer, its producer, the buffer between, and how the axes go together."""
+
+    __slots__ = (
+        "buffer", "checked", "guards", "home", "inverse", "load", "loops", "made", "others", "place",
+        "producer", "slots", "store", "top",
+    )  # fmt: skip
+
+    place: StmtSRef  # of the consumer
+    producer: StmtSRef
+    home: StmtSRef  # of the block that allocates the buffer
+    buffer: Buffer
+    store: BufferStore  # of the consumer
+    made: BufferStore  # of the producer
+    load: BufferLoad
+    inverse: Inverse
+    guards: list[Expr]  # conditions over the consumer's axes
+    loops: list[For]  # around the producer
+    top: StmtSRef  # what is around both
+    others: list[Any]  # the statements that the consumer passes
+    # Where both stand in one sequence, under loops alone: the numbers of the producer and the consumer.
+    slots: tuple[int, int] | None
+    checked: bool
+
+    def put(self, store: BufferStore, value: Expr, axes: dict[Var, Expr]) -> BufferStore:
+        """The consumer's store with the producer's value in place of what it loads, and the axes' values."""
+
+        def f(n: Any) -> Any:
+            if type(n) is BufferLoad and n.buffer is self.buffer:
+                return value
+            if type(n) is Var:
+                return axes.get(n, n)
+            return n.map_children(f)
+
+        return BufferStore(
+            store.buffer,
+            value if store.value is self.load else f(store.value),
+            tuple([axes.get(i, i) if type(i) is Var else f(i) for i in store.indices]),
+            None,
+            store.span,
+        )
+
+    def check_everything(self) -> None:
+        """Refuse unless every instance of the consumer still runs, once its value is there."""
+        producer = self.producer
+        loops_c, loops_p = _loops(self, self.place), _loops(self, producer)
+        prover: Prover | None = None
+        binding = plain_binding(self.place, loops_c)
+        if binding is None:
+            prover = self._prover()
+            binding = binding_of(self.place, loops_c, prover, checked=self.checked, word="left")
+        theirs = plain_binding(producer, loops_p)
+        if theirs is None:
+            prover = prover or self._prover()
+            theirs = binding_of(producer, loops_p, prover, checked=self.checked, word="left")
+        self.guards = list(binding.guards)
+        whole = not (binding.domains or theirs.domains or theirs.guards)
+        if self.checked and not whole:
+            raise self.missed()
+        b: Block = producer.node.block
+        if theirs.fixed and any(iv.kind == "reduce" and iv.var in theirs.fixed for iv in b.iter_vars):
+            raise self.missed()  # its loops run over a part of the reduction
+        self._check_cells(prover)
+        if self.checked:
+            self._check_axes(binding)
+            self._check_order()
+
+    def _prover(self) -> Prover:
+        parent = self.producer.parent
+        return Prover(() if parent is None else around(parent), self.place.home.func)
+
+    def missed(self) -> Refusal:
+        """The error for cells that the producer may not store."""
+        return CellsMissed(
+            self.place.home, at=[(self.place, None), (self.producer, "")], block=self.place.node,
+            producer=self.producer.node, buffer=self.buffer,
+        )  # fmt: skip
+
+    def _check_cells(self, prover: Prover | None) -> None:
+        """The producer stores the whole box that the consumer reads; guards leave out what it stores more."""
+        b: Block = self.producer.node.block
+        kept: Any = b.iter_vars if b.init is None else [iv for iv in b.iter_vars if iv.kind != "reduce"]
+        mine = inverse_of(self.made.indices, kept)
+        if mine is None:
+            raise self.missed()
+        if mine.ranges is not None and mine.ranges == self.inverse.ranges:
+            return
+        prover = prover or self._prover()
+        axes = self.inverse.axes
+        for (low, high), (first, last) in zip(self.inverse.box, mine.box, strict=True):
+            if self.checked and not (prover.proves(low - first) and prover.proves(last - high)):
+                raise self.missed()
+        # Cells that the consumer leaves out.
+        block: Block = self.place.node.block
+        exact = all(
+            prover.proves(first - low) and prover.proves(high - last)
+            for (low, high), (first, last) in zip(self.inverse.box, mine.box, strict=True)
+        )
+        if exact:
+            return
+        for iv in block.iter_vars:
+            if iv.dom is None or iv.var not in axes or not free_vars(axes[iv.var]):
+                continue
+            ends = domain_of(iv.dom)
+            if ends is not None:
+                me = Linear({iv.var: 1})
+                self.guards.append(at_least(me - ends[0], iv.var.dtype))
+                self.guards.append(at_least(ends[1] - me, iv.var.dtype))
+
+    def _check_axes(self, binding: Binding) -> None:
+        """Loops around both must fix an axis to what the producer's cell says."""
+        variables: set[Var] = set()
+        p: StmtSRef | None = self.top
+        while p is not None and type(p.node) is not BlockRealize:
+            if type(p.node) is For:
+                variables.add(p.node.loop_var)
+            p = p.parent
+        if not variables:
+            return
+        realize: BlockRealize = self.producer.node
+        values = dict(zip([iv.var for iv in realize.block.iter_vars], realize.iter_values, strict=True))
+        axes = self.inverse.at(self.made.indices)
+        consumer: BlockRealize = self.place.node
+        for iv, value in zip(consumer.block.iter_vars, consumer.iter_values, strict=True):
+            new = substitute(axes[iv.var], values) if iv.var in axes else value
+            a, b = to_linear(value), to_linear(new)
+            moving = [x for x in (value, new) if not variables.isdisjoint(free_vars(x))]
+            if moving and (a is None or b is None or a.key() != b.key()):
+                raise OtherIteration(
+                    self.place.home, at=[(self.place, None), (self.producer, "")], block=consumer,
+                    producer=realize, axis=iv,
+                )  # fmt: skip
+
+    def _check_order(self) -> None:
+        """Nothing that the consumer passes touches what it touches; the producer does at its own cell."""
+        place = self.place
+        reads, writes = touched(place.node)
+        reads -= {self.buffer.data}
+        aliased = frozenset([b.data for b in aliased_params(place.home)])
+        if aliased:
+            reads = reads | aliased if not aliased.isdisjoint(reads) else reads
+            writes = writes | aliased if not aliased.isdisjoint(writes) else writes
+        for s in self.others:
+            theirs_read, theirs_write = touched(s)
+            if (
+                writes.isdisjoint(theirs_read)
+                and writes.isdisjoint(theirs_write)
+                and reads.isdisjoint(theirs_write)
+            ):
+                continue
+            answer, certain = self._meet(s)
+            if answer and not certain:
+                raise MergeUnknown(
+                    place.home, at=[(place, None), (self.producer, ""), (s, "")], block=place.node,
+                    producer=self.producer.node, what=f"{describe(s)}, between them, {answer}",
+                )  # fmt: skip
+            if answer:
+                raise TurnedRound(
+                    place.home, at=[(place, None), (self.producer, ""), (s, "")], block=place.node,
+                    producer=self.producer.node, other=describe(s), what=answer,
+                )  # fmt: skip
+        # The producer: its instances and those of the consumer alternate now.
+        mine = self.producer.node
+        theirs_read, theirs_write = touched(mine)
+        if (
+            writes.isdisjoint(theirs_read)
+            and reads.isdisjoint(theirs_write - {self.buffer.data})
+            and (writes.isdisjoint(theirs_write))
+        ):
+            return
+        axes = self.inverse.at(self.made.indices)
+        key = tuple([key_of(substitute(i, axes)) for i in self.store.indices])
+        for a in accesses(mine.block):
+            if a.buffer is self.buffer or (
+                a.buffer.data not in writes and not (a.is_write and a.buffer.data in reads)
+            ):
+                continue
+            same = a.buffer is self.store.buffer and a.indices is not None and not a.is_write
+            if mine.block.init is not None or not same or tuple([key_of(i) for i in a.indices or ()]) != key:
+                raise TurnedRound(
+                    place.home, at=[(place, None), (self.producer, "")], block=place.node, producer=mine,
+                    other=f'block "{mine.block.name}" itself', what=f"uses {a.buffer.name} at other cells",
+                )  # fmt: skip
+
+    def _meet(self, s: Any) -> tuple[str, bool]:
+        """How a statement meets the consumer, and whether it is certain; nothing where no cell is common."""
+        found = accesses_of(self.place.node)
+        around_me = _axes(self, self.place)
+        mine = [
+            Access(
+                a.buffer, a.indices, a.is_write, (*around_me, *a.axes), a.conditions, a.stmt, a.node, a.init,
+                a.region, a.realizes, a.guarded,
+            )
+            for a in found
+            if a.buffer is not self.buffer
+        ]  # fmt: skip
+        home = self.place.home
+        answer = meeting(
+            mine, accesses_of(s), (None,), [], (aliased_params(home), outside_ranges(self.top), ())
+        )
+        if answer is None:
+            return "", True
+        if isinstance(answer, Witness):
+            return f"touches {answer.buffer.name} too ({answer.text})", True
+        return f"may touch {answer.access.buffer.name} too", False
+
+
+def _axes(merge: Merge, place: StmtSRef) -> tuple[Axis, ...]:
+    return tuple([Axis(f.loop_var, f.min, f.extent, f) for f in _loops(merge, place)])
+
+
+def _loops(merge: Merge, place: StmtSRef) -> list[For]:
+    """The loops around a block below what is around both, outermost first."""
+    out = []
+    p = place.parent
+    while p is not None and p is not merge.top:
+        if type(p.node) is For:
+            out.append(p.node)
+        elif type(p.node) is not SeqStmt:
+            raise StatementAround(
+                place.home, at=[(merge.place, None)], block=merge.place.node, what=describe(p.node),
+                whom="it" if place is merge.place else "its producer",
+            )  # fmt: skip
+        p = p.parent
+    out.reverse()
+    return out
+
+
+# ---- finding the two
+
+
+def find_merge(state: ScheduleState, block: Any, primitive: str, producer: Any = None) -> Merge:
+    """The consumer and its producer, with the cell between them."""
+    place = block_place(state, block, "block" if producer is None else "epilogue_block", primitive)
+    refuse_root(place)
+    realize: BlockRealize = place.node
+    at: list[tuple[Any, str | None]] = [(realize, None)]
+    merge = Merge()
+    merge.place = place
+    merge.checked = state.enable_check
+    merge.store, loads = _store(place, realize)
+    merge.guards = []
+    homes: dict[Buffer, StmtSRef] = {}
+    users: dict[Buffer, list[tuple[Any, bool]]] = {}
+    for n in loads:
+        if n.buffer in users:
+            continue
+        home = _home(place, n.buffer)
+        if home is not None:
+            users[n.buffer] = found = _users(home, n.buffer.data)
+            if any(writes for s, writes in found if s is not realize):
+                homes[n.buffer] = home
+    given = None if producer is None else block_place(state, producer, "reduction_block", primitive)
+    if given is not None:
+        written = {r.buffer for r in given.node.block.writes}
+        homes = {b: h for b, h in homes.items() if b in written}
+    if len(homes) != 1:
+        what = "it reads no buffer that another block of the function fills"
+        if homes:
+            what = f"it reads several buffers of other blocks: {', '.join([b.name for b in homes])}"
+        raise NoSingleProducer(place.home, at=at, block=realize, what=what)
+    ((merge.buffer, merge.home),) = homes.items()
+    merge.load = next(n for n in loads if n.buffer is merge.buffer)
+    key = None if len(loads) == 1 else tuple([key_of(i) for i in merge.load.indices])
+    for n in loads if key is not None else ():
+        if n.buffer is merge.buffer and tuple([key_of(i) for i in n.indices]) != key:
+            raise NoSingleProducer(
+                place.home, at=at, block=realize, what=f"it reads {merge.buffer.name} at several cells"
+            )
+        if n.buffer is not merge.buffer and n.buffer.data is merge.buffer.data:
+            raise NoSingleProducer(
+                place.home, at=at, block=realize, what=f"it reads a view of {merge.buffer.name}"
+            )
+    _find_producer(merge, given, users[merge.buffer])
+    inverse = inverse_of(merge.load.indices, realize.block.iter_vars)
+    if inverse is None:
+        raise NotInvertible(place.home, at=at, block=realize, index=merge.load)
+    merge.inverse = inverse
+    _find_top(merge)
+    return merge
+
+
+def _store(place: StmtSRef, realize: BlockRealize) -> tuple[BufferStore, list[BufferLoad]]:
+    """The store of the consumer, and the loads in its value."""
+    b = realize.block
+    s: Any = b.body
+    what = None
+    loads: list[BufferLoad] = []
+    if b.init is not None:
+        what = "it has an init"
+    elif type(s) is not BufferStore:
+        what = f"its body is {describe(s)}, not a single store"
+    elif b.alloc_buffers or b.match_buffers or s.predicate is not None or _is_opaque(realize):
+        what = "it allocates or matches buffers, or is masked or opaque"
+    else:
+        what = impure(s.value)
+        for iv in b.iter_vars:
+            if iv.kind != "spatial" and not _single(iv):
+                what = what or f"axis `{iv.var.name}` is {iv.kind}"
+        loads = _loads_of(s.value)
+        for n in loads:
+            if n.buffer.data is s.buffer.data:
+                what = what or f"its value reads {s.buffer.name} itself"
+    if what is not None:
+        raise NotASingleStore(place.home, at=[(realize, None)], block=realize, what=what)
+    assert type(s) is BufferStore
+    return s, loads
+
+
+def _loads_of(value: Expr) -> list[BufferLoad]:
+    """The loads in an expression, in pre-order."""
+    out: list[BufferLoad] = []
+    stack: list[Any] = [value]
+    while stack:
+        n = stack.pop()
+        t = type(n)
+        if t is BufferLoad:
+            out.append(n)
+            if n.predicate is None:
+                stack += [i for i in reversed(n.indices) if type(i) is not Var and type(i) is not IntImm]
+                continue
+        elif t in _ARITHMETIC:
+            stack += (n.b, n.a)
+            continue
+        stack += reversed(n.children())
+    return out
+
+
+def _is_opaque(realize: BlockRealize) -> bool:
+    touched(realize)  # asked next anyhow, and it tells this too of most blocks
+    return uses_declared(realize.block)
+
+
+def _single(iv: IterVar) -> bool:
+    return iv.dom is not None and getattr(iv.dom.extent, "value", 0) == 1
+
+
+_ARITHMETIC = frozenset({Add, Mul, Max, Min, Sub})
+
+
+def impure(value: Expr) -> str | None:
+    """Why an expression may not be evaluated elsewhere, or several times."""
+    stack: list[Any] = [value]
+    while stack:
+        n = stack.pop()
+        t = type(n)
+        if t is BufferLoad and n.predicate is None:
+            stack += [i for i in reversed(n.indices) if type(i) is not Var and type(i) is not IntImm]
+            continue
+        if t in _ARITHMETIC:
+            stack += (n.b, n.a)
+            continue
+        if t is Call:
+            known = op.OPS.get(n.op) if isinstance(n.op, str) else None
+            if known is None or known.effect not in ("pure", "hint"):
+                return "its value calls what may have an effect"
+        elif t is Let:
+            return "its value holds a let"
+        elif t is BufferLoad and n.predicate is not None:
+            return "its value holds a masked load"
+        stack += reversed(n.children())
+    return None
+
+
+def _home(place: StmtSRef, buffer: Buffer) -> StmtSRef | None:
+    """The place of the block around that allocates the buffer."""
+    p = place.parent
+    while p is not None:
+        if type(p.node) is BlockRealize:
+            for b in p.node.block.alloc_buffers:
+                if b is buffer:
+                    return p
+        p = p.parent
+    return None
+
+
+def _users(home: StmtSRef, data: Var) -> list[tuple[Any, bool]]:
+    """The innermost blocks, or bare statements, inside a block that use memory, and whether they write it."""
+    out: list[tuple[Any, bool]] = []
+    stack: list[Any] = [home.node.block.body]
+    while stack:
+        s = stack.pop()
+        t = type(s)
+        if t is SeqStmt:
+            stack += s.seq
+            continue
+        reads, writes = touched(s)
+        if data not in reads and data not in writes:
+            continue
+        if t is For:
+            s = s.body
+            while type(s) is For:
+                s = s.body
+            stack.append(s)
+        elif t is IfThenElse:
+            found: set[Var] = set()
+            add_loads((s.condition,), found)
+            if data in found:
+                out.append((s, data in writes))
+            stack += [c for c in (s.then_case, s.else_case) if c is not None]
+        elif (
+            t is BlockRealize
+            and type(s.block.body) is not BufferStore
+            and _has_block(s.block.body)
+            and all(m.source.buffer.data is not data for m in s.block.match_buffers)  # another name of it
+        ):
+            stack.append(s.block.body)
+        else:
+            out.append((s, data in writes))
+    return out
+
+
+def _has_block(s: Any) -> bool:
+    while type(s) is For:
+        s = s.body
+    return type(s) is BlockRealize or (type(s) is SeqStmt and any(_has_block(c) for c in s.seq))
+
+
+def _find_producer(merge: Merge, given: StmtSRef | None, users: list[tuple[Any, bool]]) -> None:
+    place, buffer = merge.place, merge.buffer
+    realize: BlockRealize = place.node
+    at: list[tuple[Any, str | None]] = [(realize, None)]
+    writers = []
+    for s, writes in users:
+        if s is realize:
+            continue
+        if writes:
+            writers.append(s)
+        else:
+            raise OtherReader(place.home, at=[*at, (s, "")], block=realize, other=describe(s), buffer=buffer)
+    fields: dict[str, Any] = {"block": realize, "buffer": buffer}
+    if len(writers) != 1 or type(writers[0]) is not BlockRealize:
+        names = ", ".join([describe(s) for s in writers])
+        what = f"it is written by {names}" if len(writers) > 1 else f"{names} writes it"
+        raise NotASingleProducer(place.home, at=at, what=what, **fields)
+    found: BlockRealize = writers[0]
+    if given is not None and found is not given.node:
+        raise NotASingleProducer(place.home, at=at, what=f"that is {describe(found)}", **fields)
+    merge.producer = place.home.index[block_token(found.block.label)]
+    b = found.block
+    stores = [s for s in _top_stores(b.body) if s.buffer.data is buffer.data]
+    if type(b.body) is BufferStore:
+        count = len(stores)
+    else:
+        count = sum(1 for n in walk(b.body) if type(n) is BufferStore and n.buffer.data is buffer.data)
+    what = ""
+    if uses_declared(b) or b.match_buffers:
+        what = f"{describe(found)} is opaque"
+    elif len(stores) != 1 or count != 1 or stores[0].buffer is not buffer or stores[0].predicate is not None:
+        what = f"{describe(found)} does not store it once, for sure"
+    elif (
+        b.init is None
+        and buffer.data in touched(found)[0]
+        and any(not a.is_write and a.buffer.data is buffer.data for a in accesses(b))
+    ):
+        what = f"{describe(found)} reads it too"
+    elif b.init is None and impure(stores[0].value) is not None:
+        what = f"{describe(found)} calls what may have an effect"
+    if what:
+        raise NotASingleProducer(place.home, at=[*at, (found, "")], what=what, **fields)
+    merge.made = stores[0]
+
+
+def _top_stores(body: Any) -> list[BufferStore]:
+    parts = body.seq if type(body) is SeqStmt else (body,)
+    return [s for s in parts if type(s) is BufferStore]
+
+
+def _find_top(merge: Merge) -> None:
+    """What is around both blocks, and the statements between them."""
+    loops: list[For] = []
+    merge.slots = None
+    theirs, own = merge.producer, merge.place
+    while (up := theirs.parent) is not None and type(up.node) is For:
+        loops.append(up.node)
+        theirs = up
+    while (other := own.parent) is not None and type(other.node) is For:
+        own = other
+    first, last = theirs.seq_index, own.seq_index
+    if up is not None and up is other and type(up.node) is SeqStmt and first < last:
+        # The usual case: under loops alone, in one sequence.
+        merge.top = up
+        merge.slots = (first, last)
+        merge.others = list(up.node.seq[first + 1 : last])
+        merge.loops = _with_outer(loops, up)
+        return
+    mine: dict[int, int] = {}
+    p: StmtSRef | None = merge.place
+    while p is not None and p.parent is not None:
+        mine[id(p.parent)] = p.seq_index
+        p = p.parent
+    loops = []
+    others: list[Any] = []
+    p = merge.producer
+    while id(p.parent) not in mine:
+        up = p.parent
+        assert up is not None
+        if type(up.node) is SeqStmt:
+            others += [c for n, c in enumerate(up.node.seq) if n != p.seq_index]
+        if type(up.node) is For:
+            loops.append(up.node)
+        elif type(up.node) is not SeqStmt:
+            raise StatementAround(
+                merge.place.home, at=[(merge.place, None)], block=merge.place.node, what=describe(up.node),
+                whom="its producer",
+            )  # fmt: skip
+        p = up
+    top = p.parent
+    assert top is not None
+    merge.top = top
+    first, last = p.seq_index, mine[id(top)]
+    if type(top.node) is not SeqStmt or first >= last:
+        raise NotASingleProducer(
+            merge.place.home, at=[(merge.place, None), (merge.producer, "")], block=merge.place.node,
+            buffer=merge.buffer, what=f"{describe(merge.producer.node)} does not come before it",
+        )  # fmt: skip
+    others += top.node.seq[first + 1 : last]
+    p = merge.place
+    while p.parent is not top:
+        up = p.parent
+        assert up is not None
+        if type(up.node) is SeqStmt:
+            others += up.node.seq[: p.seq_index]
+            if any(type(q.node) is For for q in _up_to(up, top)):
+                others += up.node.seq[p.seq_index + 1 :]
+        p = up
+    merge.loops = _with_outer(loops, top)
+    merge.others = others
+
+
+def _with_outer(loops: list[For], top: StmtSRef) -> list[For]:
+    """Loops, innermost first, and those around ``top``; outermost first."""
+    q: StmtSRef | None = top
+    while q is not None:
+        if type(q.node) is For:
+            loops.append(q.node)
+        q = q.parent
+    loops.reverse()
+    return loops
+
+
+def _up_to(place: StmtSRef, top: StmtSRef) -> list[StmtSRef]:
+    out = []
+    p = place.parent
+    while p is not None and p is not top:
+        out.append(p)
+        p = p.parent
+    return out
+
+
+# ---- the new block
+
+
+def replace_blocks(
+    state: ScheduleState, merge: Merge, body: Stmt, init: Stmt | None, predicate: Expr
+) -> None:
+    """Give the producer another body, init and predicate; take out the consumer, and the buffer between."""
+    home = merge.place.home
+    owner = merge.home
+    producer = merge.producer
+    s: BlockRealize = producer.node
+    b = s.block
+    reads, writes = infer_regions(b.iter_vars, body, init, b.alloc_buffers, b.match_buffers)
+    block = Block(
+        b.label, b.iter_vars, reads, writes, body, init, b.alloc_buffers, b.match_buffers,
+        b.annotations, b.span,
+    )  # fmt: skip
+    made = BlockRealize(s.iter_values, predicate, block, s.span)
+    rest: Any = None
+    if merge.slots is not None:
+        top = merge.top
+        at, last = merge.slots
+    else:
+        top, rest = without(merge.place)
+        at, last = _child_number(top, producer), _child_number(top, merge.place)
+    gone = vanished(merge.place, top)
+    if at >= 0 and top is not owner:
+        # Both stand in one sequence: one change.
+        parts = list(top.node.seq)
+        parts[at] = lifted(top, producer, made)
+        del parts[last]
+        new_body = lifted(owner, top, parts[0] if len(parts) == 1 else SeqStmt(tuple(parts), top.node.span))
+    else:
+        assert rest is not None
+        token, own = block_token(b.label), block_token(owner.node.block.label)
+        state.replace(top, rest, gone)
+        state.replace(home.index[token], made)
+        owner, gone = home.index[own], ()
+        new_body = owner.node.block.body
+    s = owner.node
+    b = s.block
+    kept = tuple([k for k in b.alloc_buffers if k is not merge.buffer])
+    new = Block(
+        b.label, b.iter_vars, b.reads, b.writes, new_body, b.init, kept, b.match_buffers,
+        b.annotations, b.span,
+    )  # fmt: skip
+    state.replace(owner, BlockRealize(s.iter_values, s.predicate, new, s.span), gone)
+
+
+def _child_number(top: StmtSRef, place: StmtSRef) -> int:
+    """The number of the part of the sequence ``top`` that a place stands in; -1 where there is none."""
+    p: StmtSRef | None = place
+    while p is not None and p.parent is not top:
+        p = p.parent
+    return p.seq_index if p is not None and type(top.node) is SeqStmt else -1
+
+
+__all__ = ["Merge", "find_merge", "replace_blocks"]
