@@ -6,6 +6,7 @@
 import pickle
 import warnings
 
+import numpy as np
 import pytest
 
 import tirscript as ts
@@ -356,3 +357,32 @@ def f(A: T.Buffer((4, 4), "int32"), B: T.Buffer((4,), "int32")):
     ]
     assert names == ["i", "j", "i_1", "i", "j", "i_1", "j_1"]
     assert structural_equal(ts.parse(f.script()), f, names=True)
+
+
+@pytest.mark.parametrize("guard", ["where", "if", "outer"])
+def test_what_never_runs_reads_back(guard: str) -> None:
+    """A primitive may leave an index outside of a buffer under a condition that does not hold; as text that is a
+    program again.  Where nothing decides, it is a mistake."""
+    where = "T.where(T.GE(-2, 0))" if guard == "where" else "pass"
+    outer = "T.where(T.GE(-2, 0))" if guard == "outer" else "pass"
+    store = "B[vi] = A[-2]"
+    text = f"""
+@T.prim_func
+def f(A: T.Buffer((8,), "int32"), B: T.Buffer((8,), "int32")):
+    with T.block("outer"):
+        {outer}
+        for i in range(8):
+            with T.block("B"):
+                vi = T.axis.spatial(8, i)
+                {where}
+                {"if T.GE(-2, 0):" if guard == "if" else "if True:"}
+                    {store}
+"""
+    f = ts.from_source(text)
+    assert ts.structural_equal(ts.from_source(f.script()), f)
+    a, b = np.arange(8, dtype="int32"), np.full(8, 7, "int32")
+    for target in ("python", "llvm"):
+        ts.build(f, target=target)(a, b)
+        assert b.tolist() == [7] * 8
+    with pytest.raises(ts.ParseError, match="out-of-bounds"):
+        ts.from_source(text.replace("T.GE(-2, 0)", "True"))

@@ -88,14 +88,15 @@ class BlockFrame:
     """What is said of a block while its body is read."""
 
     __slots__ = (
-        "allocs", "annotations", "init", "iter_vars", "matches", "name", "node", "predicate", "reads", "root",
-        "seen", "values", "writes",
+        "allocs", "annotations", "init", "iter_vars", "matches", "name", "node", "outer", "predicate",
+        "reads", "root", "seen", "values", "writes",
     )  # fmt: skip
 
     def __init__(self, name: str, node: ast.AST | None, outer: BlockFrame | None) -> None:
         self.name = name
         self.node = node
         self.root = outer is None
+        self.outer = outer
         self.iter_vars: list[IterVar] = []
         self.values: list[Expr] = []
         self.reads: tuple[BufferRegion, ...] | None = None
@@ -107,6 +108,11 @@ class BlockFrame:
         self.annotations: dict[str, Any] = {}
         # The nodes where reads, writes, where and init stand: each may stand once.
         self.seen: dict[str, ast.AST] = {}
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a predicate decides if what stands here runs."""
+        return self.predicate is not TRUE or (self.outer is not None and self.outer.guarded)
 
 
 class Options:
@@ -125,7 +131,7 @@ class Parser:
 
     __slots__ = (
         "annotating", "attrs", "axes", "block", "block_names", "buffer_map", "declared", "definition",
-        "env", "errors", "gone", "has_block", "items", "kinds", "loop_kinds", "loops", "macros",
+        "env", "errors", "gone", "guards", "has_block", "items", "kinds", "loop_kinds", "loops", "macros",
         "module", "names", "naming", "naming_node", "offsets", "open_ifs", "options", "params",
         "ret_type", "root_node", "source", "span", "string_vars", "tail_returns", "threads", "undo",
         "unicode_columns", "used",
@@ -159,6 +165,7 @@ class Parser:
         self.offsets: dict[Buffer, Var | None] = {}
         self.attrs: dict[str, Any] = {}
         self.ret_type = "void"
+        self.guards = 0  # the conditions around what is being read
         # The branches of the `with T.If(...)` that are open.
         self.open_ifs: list[Any] = []
         self.module: Any = None

@@ -159,7 +159,7 @@ def _index(p: Parser, node: Any, buffer: Buffer, k: int, item: Any) -> Expr:
             low, high = min(index.base.value, last), max(index.base.value, last)
         else:
             return index
-        if low < 0 or high >= extent.value:
+        if (low < 0 or high >= extent.value) and not _may_be_dead(p):
             wrong = low if low < 0 else high
             size = extent.value
             raise p.error(
@@ -170,6 +170,12 @@ def _index(p: Parser, node: Any, buffer: Buffer, k: int, item: Any) -> Expr:
                 also=((buffer.span, "declared here"),),
             )
     return index
+
+
+def _may_be_dead(p: Parser) -> bool:
+    """Whether what stands here may never run: a schedule prints indices outside of a buffer under a condition
+    that does not hold.  In a program that somebody wrote they are mistakes."""
+    return p.env.text_only and (p.guards > 0 or p.block.guarded)
 
 
 def _index_node(node: Any, k: int) -> Any:

@@ -129,8 +129,11 @@ def _if(p: Parser, s: ast.If) -> None:
         _poisoned_body(p, None, s.orelse)
         return
     span = p.header(s, s.test)
+    p.guards += 1
     then = p.body(s.body, span)
-    p.emit(IfThenElse(test, then, p.body(s.orelse, span) if s.orelse else None, span))
+    otherwise = p.body(s.orelse, span) if s.orelse else None
+    p.guards -= 1
+    p.emit(IfThenElse(test, then, otherwise, span))
 
 
 def _truth(p: Parser, node: ast.AST, value: Any) -> bool:
