@@ -6,12 +6,13 @@ import inspect
 from functools import reduce
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tirscript import te, topi
 
 from . import cases_elements, cases_image, cases_nn, cases_shapes
-from .helper import check_all
+from .helper import check_all, evaluate, placeholders
 from .table import TABLE, Call, put
 
 # What is not an operator: functions of numbers and of attributes (tested in test_attributes.py).
@@ -62,3 +63,22 @@ def test_ten_combinations(name: str) -> None:
     combinations = {call.words for call in entry.calls}
     assert len(combinations) >= 10, sorted(combinations)
     assert entry.symbolic or name in NO_SYMBOL, "no symbolic extent"
+
+
+@pytest.mark.parametrize("name", ["nn.conv2d_hwcn", "nn.batch_to_space_nd"])
+def test_an_unknown_last_extent(name: str) -> None:
+    """Operators whose leading extent is not free: the images of a batch that stands last, the channels."""
+    entry, f = TABLE[name], operator(name)
+    tried = 0
+    for call in entry.calls:
+        x, *others = call.arrays
+        blocks = len(call.args[1]) if name.endswith("space_nd") else 0
+        if x.ndim <= blocks + 1 and blocks:
+            continue  # no channels
+        tensors = placeholders(x, *others)
+        tensors[0] = te.placeholder((*x.shape[:-1], te.var("n")), str(x.dtype), name="X0")
+        want = entry.reference(*call.args, **call.kwargs)
+        have = evaluate(tensors, use(f, call, tensors), [x, *others], [want.shape])
+        np.testing.assert_allclose(have, want, rtol=entry.tol, atol=entry.tol)
+        tried += 1
+    assert tried >= 3
