@@ -35,8 +35,8 @@ def undeclared(func: PrimFunc) -> list[Finding]:
 
 def undeclared_access(block: Block) -> Finding | None:
     """The first access outside of the regions of the block."""
-    # A root block declares nothing: it is there for its allocations.
-    if not (block.iter_vars or block.reads or block.writes) or uses_declared(block):
+    # A block that declares nothing at all says nothing: roots, and blocks that were made by hand.
+    if not (block.reads or block.writes) or uses_declared(block):
         return None
     own: set[Buffer] = set(block.alloc_buffers)
     axes = tuple([Axis(iv.var, iv.dom.min, iv.dom.extent) for iv in block.iter_vars if iv.dom is not None])
