@@ -180,3 +180,36 @@ def test_loops_of_two_nests() -> None:
     sch = Schedule(two_stages)
     with pytest.raises(ts.ScheduleError, match="not-one-nest"):
         sch.reorder(sch.get_loops("B")[0], sch.get_loops("C")[1])
+
+
+@pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
+@pytest.mark.parametrize("row", ["b0 // 2", "3"])
+def test_a_reduction_that_a_loop_begins_again(row: str) -> None:
+    """Each iteration of ``b0`` computes its rows anew; with a reduction loop outside, runs would be mixed."""
+    f = ts.from_source(f"""
+@T.prim_func
+def f(B: T.Buffer((8, 8), "int32"), Y: T.Buffer((4, 8), "int32")):
+    for b0, b1, a in T.grid(8, 8, 2):
+        with T.block("Y"):
+            v0 = T.axis.spatial(4, {row})
+            v1, v2 = T.axis.remap("SR", [b1, a])
+            with T.init():
+                Y[v0, v1] = T.int32(0)
+            Y[v0, v1] = Y[v0, v1] ^ B[v0 * 2 + v2, v1]
+""")
+    b = np.arange(64, dtype="int32").reshape(8, 8) * 7 % 23
+    want = b[0::2] ^ b[1::2]
+    for order, kept in ((("b0", "a", "b1"), True), (("b1", "b0", "a"), True), (("a", "b1", "b0"), False)):
+        sch = ts.Schedule(f, debug_mask="all")
+        loops = {sch.get(x).loop_var.name: x for x in sch.get_loops("Y")}
+        if not kept:
+            with pytest.raises(ts.ScheduleError, match="begins the reduction of block") as e:
+                sch.reorder(*[loops[n] for n in order])
+            assert e.value.code == "reversed-dependence"
+            continue
+        sch.reorder(*[loops[n] for n in order])
+        for target in ("python", "llvm"):
+            y = np.zeros((4, 8), "int32")
+            ts.build(sch.mod, target=target)(b, y)
+            rows = slice(3, 4) if row == "3" else slice(None)
+            np.testing.assert_array_equal(y[rows], want[rows])

@@ -425,6 +425,70 @@ def _single_block(s: Any, inner: list[For]) -> tuple[BlockRealize | None, list[F
     return (s if type(s) is BlockRealize else None), inner
 
 
+def runs_again(chain: Sequence[For], turned: Sequence[tuple[Var, Var]]) -> tuple[BlockRealize, Var] | None:
+    """A reduction that some loop begins again in each of its iterations, since no axis tells these apart, and
+    that loop, where it changes places with a reduction loop: the updates of several runs would be mixed."""
+    stack: list[Any] = [chain[-1].body]
+    while stack:
+        s = stack.pop()
+        t = type(s)
+        if t is BlockRealize:
+            if s.block.init is None:
+                if not s.iter_values:
+                    stack.append(s.block.body)
+                continue
+            reduce: set[Var] = set()
+            other: set[Var] = set()
+            for iv, value in zip(s.block.iter_vars, s.iter_values, strict=True):
+                (reduce if iv.kind == "reduce" else other).update(
+                    (value,) if type(value) is Var else [n for n in walk(value) if type(n) is Var]
+                )
+            for x, y in turned:
+                for r, v in ((x, y), (y, x)):
+                    if r in reduce and r not in other and v not in reduce and not _told_apart(s, v, chain):
+                        return s, v
+        elif t is SeqStmt:
+            stack += s.seq
+        elif t is For:
+            stack.append(s.body)
+        elif t is IfThenElse:
+            stack += [s.then_case] if s.else_case is None else [s.then_case, s.else_case]
+    return None
+
+
+def _told_apart(realize: BlockRealize, v: Var, chain: Sequence[For]) -> bool:
+    """Whether spatial axes take other values in each iteration of a loop, or that cannot be told here."""
+    digits: list[Digit] = []
+    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
+        if iv.kind == "reduce":
+            continue
+        if value is v:
+            return True
+        if type(value) is Var or type(value) is IntImm:
+            continue
+        index = index_of(value)
+        if isinstance(index, Digit):
+            if v in index.base.terms:
+                digits.append(index)
+        elif _mentions(value, v):
+            return True  # a sum, or nothing that is understood
+    if not digits:
+        extent = next((f.extent for f in chain if f.loop_var is v), None)
+        return type(extent) is IntImm and extent.value <= 1
+    base = digits[0].base
+    if any(not same_form(d.base, base) for d in digits) or len(base.terms) > 1:
+        return True
+    extent = next((f.extent for f in chain if f.loop_var is v), None)
+    reach = extent.value * abs(base.terms[v]) if type(extent) is IntImm else None
+    at: Any = 1
+    upper = {d.low: d.high for d in digits}
+    while at in upper:
+        at = upper[at]
+        if at is inf or (reach is not None and at >= reach):
+            return True
+    return False
+
+
 def _may_be_aliased(home: FunctionState) -> bool:
     flag = home.func.attrs.get("tir.noalias")
     return flag is not None and not getattr(flag, "value", flag)
@@ -492,7 +556,15 @@ def check_reorder(place: StmtSRef, chain: Sequence[For], order: Sequence[For]) -
     moved = [f.loop_var for f in chain]
     # Pairs of loops that change places: (outer before, outer after).
     turned = [(x, y) for n, x in enumerate(moved) for y in moved[n + 1 :] if position[y] < position[x]]
-    if not turned or _surely_in_order(place, chain, turned):
+    if not turned:
+        return
+    again = runs_again(chain, turned)
+    if again is not None:
+        names = ", ".join([f"`{f.loop_var.name}`" for f in order])
+        realize, v = again
+        note = f'each iteration of `{v.name}` begins the reduction of block "{realize.block.name}" again'
+        raise ReversedDependence(place.home, at=[(top, None), (realize, None)], notes=[note], loops=names)
+    if _surely_in_order(place, chain, turned):
         return
     if _linear_in_order(place, chain, position, turned):
         return
