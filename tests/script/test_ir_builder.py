@@ -306,3 +306,9 @@ def test_names() -> None:
     assert not IRBuilder.is_in_scope()
     with IRBuilder() as ib:
         assert IRBuilder.current() is ib and IRBuilder.is_in_scope()
+
+
+def test_names_of_dtypes_do_not_stand_in_for_pythons() -> None:
+    """`T.bool` is the dtype; the module's own functions go on with Python's."""
+    assert T.bool is tvm.script.tir.bool
+    assert matmul().attrs == {"version": 1}

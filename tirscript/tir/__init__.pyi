@@ -88,12 +88,12 @@ from tirscript.ir.visitor import free_vars as free_vars
 from tirscript.ir.visitor import fresh_copy as fresh_copy
 from tirscript.ir.visitor import post_order as post_order
 from tirscript.ir.visitor import substitute as substitute
+from tirscript.schedule.record.trace import Instruction as Instruction
+from tirscript.schedule.record.trace import Trace as Trace
 from tirscript.schedule.refs import StmtSRef as StmtSRef
 from tirscript.schedule.schedule import Schedule as Schedule
 from tirscript.schedule.state import ScheduleState as ScheduleState
 from tirscript.schedule.tensor_intrin import TensorIntrin as TensorIntrin
-from tirscript.schedule.record.trace import Instruction as Instruction
-from tirscript.schedule.record.trace import Trace as Trace
 from tirscript.script.tir import TVMBackendAllocWorkspace as TVMBackendAllocWorkspace
 from tirscript.script.tir import TVMBackendFreeWorkspace as TVMBackendFreeWorkspace
 from tirscript.script.tir import abs as abs

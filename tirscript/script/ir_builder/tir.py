@@ -492,8 +492,8 @@ __all__ = sorted({*_OWN, *_SHARED, "target"})
 
 def __getattr__(name: str) -> Any:
     if name in _SHARED or name == "target":
-        value = globals()[name] = getattr(_script, name)
-        return value
+        # Not kept: `bool`, `int` and `float` of this module are Python's.
+        return getattr(_script, name)
     if not name.startswith("_"):
         from tirscript.ir import dtype as dt
 
