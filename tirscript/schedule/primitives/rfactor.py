@@ -70,7 +70,8 @@ from ..legality.outer_reduction import goes_on
 from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef
 from ..resolve import integer, loop_place
-from ..rewrite.factoring import Factoring, find_guards, upper_bound, write
+from ..rewrite.factor_guards import find_guards
+from ..rewrite.factoring import Factoring, upper_bound, write
 from ..state import ScheduleState
 
 
