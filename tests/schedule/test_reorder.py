@@ -213,3 +213,35 @@ def f(B: T.Buffer((8, 8), "int32"), Y: T.Buffer((4, 8), "int32")):
             ts.build(sch.mod, target=target)(b, y)
             rows = slice(3, 4) if row == "3" else slice(None)
             np.testing.assert_array_equal(y[rows], want[rows])
+
+
+@pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
+@pytest.mark.parametrize(("column", "kept"), [("f % n", True), ("0", False)])
+def test_symbolic_digits_tell_iterations_apart(column: str, kept: bool) -> None:
+    sch = ts.Schedule(
+        ts.from_source(f"""
+@T.prim_func
+def rows(b: T.handle, y: T.handle, n: T.int32):
+    B = T.match_buffer(b, (n * n, 8), "int32")
+    Y = T.match_buffer(y, (n, n), "int32")
+    for f, a in T.grid(n * n, 8):
+        with T.block("Y"):
+            v0 = T.axis.spatial(n, f // n)
+            v1 = T.axis.spatial(n, {column})
+            v2 = T.axis.reduce(8, a)
+            with T.init():
+                Y[v0, v1] = T.int32(0)
+            Y[v0, v1] = Y[v0, v1] ^ B[v0 * n + v1, v2]
+""")
+    )
+    f, a = sch.get_loops("Y")
+    if not kept:
+        with pytest.raises(ts.ScheduleError, match="begins the reduction"):
+            sch.reorder(a, f)
+        return
+    sch.reorder(a, f)
+    b = np.arange(72, dtype="int32").reshape(9, 8) * 5 % 17
+    for target in ("python", "llvm"):
+        y = np.zeros((3, 3), "int32")
+        ts.build(sch.mod, target=target)(b, y, 3)
+        np.testing.assert_array_equal(y, np.bitwise_xor.reduce(b, axis=1).reshape(3, 3))

@@ -339,12 +339,12 @@ def _same_digit(a: Digit, b: Digit) -> bool:
     return a.low == b.low and a.high == b.high and same_form(a.base, b.base)
 
 
-def complete(digits: list[Digit]) -> bool:
-    """Whether the digits together determine the base."""
+def complete(digits: list[Digit], values: Any = inf) -> bool:
+    """Whether the digits together determine the base, which takes so many values from 0 on."""
     upper = {d.low: d.high for d in digits}
     at: Any = 1
     for _ in range(len(upper) + 1):
-        if at is inf:
+        if at is inf or (type(at) is int and at >= values):  # a weight may be a symbol's
             return True
         if at not in upper:
             return False

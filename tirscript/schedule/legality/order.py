@@ -479,14 +479,7 @@ def _told_apart(realize: BlockRealize, v: Var, chain: Sequence[For]) -> bool:
     if any(not same_form(d.base, base) for d in digits) or len(base.terms) > 1:
         return True
     extent = next((f.extent for f in chain if f.loop_var is v), None)
-    reach = extent.value * abs(base.terms[v]) if type(extent) is IntImm else None
-    at: Any = 1
-    upper = {d.low: d.high for d in digits}
-    while at in upper:
-        at = upper[at]
-        if at is inf or (reach is not None and at >= reach):
-            return True
-    return False
+    return complete(digits, extent.value * abs(base.terms[v]) if type(extent) is IntImm else inf)
 
 
 def _may_be_aliased(home: FunctionState) -> bool:
