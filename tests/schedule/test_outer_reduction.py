@@ -70,7 +70,7 @@ STEPS: dict[str, tuple[Callable[[Schedule], Any], str, str]] = {
     "loop_partition of a spatial loop": (lambda s: s.loop_partition(s.get_loops("o")[0], [1, None]), "", ""),
     "cache_write": (lambda s: s.cache_write("S", 0, "local"), "", ""),
     "cache_write of the outer block": (lambda s: s.cache_write("o", 0, "local"), "", ""),
-    "cache_inplace": (lambda s: s.cache_inplace("o", "S", "local"), "init-before", ""),
+    "cache_inplace": (lambda s: s.cache_inplace("o", "S", "local"), "init-before", "init-before"),
     "write_at": (lambda s: s.write_at(s.get_loops("S")[0], "S", 0, "local"), "init-before", "init-before"),
     "reorder": (lambda s: s.reorder(*reversed(s.get_loops("o"))), "", ""),
     "fuse": (lambda s: s.fuse(*s.get_loops("o")), "", ""),

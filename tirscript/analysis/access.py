@@ -390,15 +390,27 @@ class _Collector:
         if self.enter_blocks and not uses_declared(block):
             self.block_body(block)
         else:
-            allocated = set(block.alloc_buffers)
             self.enter_views(block)
-            for regions, is_write in ((block.reads, False), (block.writes, True)):
-                for r in regions:
-                    if r.buffer not in allocated:
-                        self.add(r.buffer, None, is_write, s, r.region)
+            self.declared(block, s, set(block.alloc_buffers))
         self.realizes = outer
         self.guards -= s.predicate is not TRUE
         del self.conditions[kept:]
+
+    def declared(self, block: Block, where: Any, allocated: Iterable[Buffer] = ()) -> None:
+        """The regions that a block declares; what its init touches, at another time, is said apart too."""
+        if self.enter_blocks and block.init is not None:
+            before, self.init = self.init, True
+            if _has_opaque(block.init):
+                for r in block.writes:
+                    self.add(r.buffer, None, True, where, r.region)
+            else:
+                self.statement(block.init)
+                self.stmt = where
+            self.init = before
+        for regions, is_write in ((block.reads, False), (block.writes, True)):
+            for r in regions:
+                if r.buffer not in allocated:
+                    self.add(r.buffer, None, is_write, where, r.region)
 
     def enter_views(self, block: Block) -> None:
         for m in block.match_buffers:
@@ -507,9 +519,7 @@ def _enter(c: _Collector, block: Block) -> None:
     c.enter_views(block)
     if uses_declared(block):
         c.stmt = block
-        for regions, is_write in ((block.reads, False), (block.writes, True)):
-            for r in regions:
-                c.add(r.buffer, None, is_write, block, r.region)
+        c.declared(block, block)
         return
     if block.init is not None:
         c.init = True

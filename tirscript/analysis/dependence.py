@@ -11,18 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tirscript.arith.linear import (
-    key_of,
-    mentions,
-)
+from tirscript.arith.linear import key_of, mentions
 from tirscript.diagnostics import deep_recursion
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import (
-    Expr,
-    Var,
-)
+from tirscript.ir.expr import Expr, FloatImm, IntImm, Var
 from tirscript.ir.node import memo_of
-from tirscript.ir.stmt import Block, For
+from tirscript.ir.stmt import Block, BlockRealize, For
 
 from .access import Access, accesses, accesses_of
 from .question import NO_RANGES, Answer, Copy, Interval, Question, Unknown, Witness
@@ -200,14 +194,66 @@ def _reversals(old: list[Var], new: list[Var]) -> list[Callable[[System, Copy, C
     return out
 
 
-def _reversal(equal: set[Var], up: Var, down: Var, sign: int) -> Callable[[System, Copy, Copy], None]:
+def _reversal(equal: set[Var], up: Var | None, down: Var, sign: int) -> Callable[[System, Copy, Copy], None]:
     def order(system: System, a: Copy, b: Copy) -> None:
         for v in equal:
             system.equal({b.var(v): 1, v: -1}, 0)
-        system.at_least({b.var(up): sign, up: -sign}, -1)
+        if up is not None:
+            system.at_least({b.var(up): sign, up: -sign}, -1)
         system.at_least({b.var(down): -sign, down: sign}, -1)
 
     return order
+
+
+def inits_in_order(
+    top: For,
+    target: BlockRealize,
+    old: Sequence[Var],
+    new: Sequence[Var],
+    ranges: Mapping[Var, Interval] = NO_RANGES,
+    *,
+    aliased: frozenset[Buffer] = frozenset(),
+    conditions: Sequence[Expr] = (),
+) -> Answer:
+    """Whether the inits of a block keep their order with all that touches the same cells, where each
+    iteration of the loops ``old`` begins the reduction, and then each of the loops ``new`` (outermost first).
+    None: they do.  Of one iteration, the inits come first.
+    """
+    with deep_recursion():
+        found = _distinct(accesses_of(top))
+        inits = [a for a in found if a.init and a.is_write and a.realizes and a.realizes[-1] is target]
+        unknown: Answer = None
+        for a in inits:
+            for b in found:
+                if not may_alias(a.buffer, b.buffer, aliased) or (b in inits and _constant(a, b)):
+                    continue
+                question = Question(a, b, ranges, conditions)
+                for order in (*_overtaken(old, new), *_overtaken(new, old)):
+                    answer = question.answer(order, [*old, *new], False)
+                    if type(answer) is Witness:
+                        return answer
+                    unknown = unknown or answer
+        return unknown
+
+
+def _constant(a: Access, b: Access) -> bool:
+    """Whether both stores are of one constant: their order is nothing."""
+    x, y = getattr(a.node, "value", None), getattr(b.node, "value", None)
+    constants = (IntImm, FloatImm)
+    return type(x) in constants and type(x) is type(y) and x.value == y.value  # type: ignore[union-attr]
+
+
+def _overtaken(old: Sequence[Var], new: Sequence[Var]) -> list[Callable[[System, Copy, Copy], None]]:
+    """The ways in which the first instance comes no later than the second by the loops ``old`` and later by
+    the loops ``new``."""
+    out = []
+    for q, later in enumerate(new):
+        for p in range(len(old) + 1):
+            equal = {*old[:p], *new[:q]}
+            if later in equal or (p < len(old) and old[p] in equal):
+                continue
+            out.append(_reversal(equal, old[p] if p < len(old) else None, later, 1))
+    return out
 
 
 # ---- questions about instances of a block
@@ -294,6 +340,6 @@ def _indexed_by_all(block: Block, spatial: list[Var], aliased: frozenset[Buffer]
 
 
 __all__ = [
-    "Answer", "Unknown", "Witness", "block_accesses", "instance_conflicts", "loop_carried", "may_alias",
-    "reorder_legal",
+    "Answer", "Unknown", "Witness", "block_accesses", "inits_in_order", "instance_conflicts", "loop_carried",
+    "may_alias", "reorder_legal",
 ]  # fmt: skip

@@ -549,8 +549,11 @@ def box_region(buffer: Buffer, box: Box) -> BufferRegion:
             continue
         assert d.low is not None and d.high is not None
         dtype = _dtype_of(d.low) or _dtype_of(d.high) or size.dtype
+        extent = (d.high - d.low).shift(1)
+        if extent.is_const and extent.const < 0:
+            extent = Linear({}, 0)  # conditions leave nothing
         try:
-            ranges.append(Range(d.low.written(dtype), (d.high - d.low).shift(1).written(dtype)))
+            ranges.append(Range(d.low.written(dtype), extent.written(dtype)))
         except ConstantRange:
             ranges.append(Range(const_int(0, size.dtype), size))
     return BufferRegion(buffer, tuple(ranges))

@@ -110,7 +110,7 @@ class _Lower:
         if any(b in touched for b in block.alloc_buffers):
             return None  # memory of one instance: each instance inits its own
         originals = self.path
-        if not self.starts_here(s):
+        if self.goes_on(s):
             path, chain, outer_reduce = self.path, self.chain, self.outer_reduce
             originals, self.path, s = self.flat(s)
             self.chain, self.outer_reduce = (), {}
@@ -120,11 +120,10 @@ class _Lower:
                 self.path, self.chain, self.outer_reduce = path, chain, outer_reduce
         return self.placed(s, originals)
 
-    def starts_here(self, s: BlockRealize) -> bool:
-        """Whether the reduction of ``s`` begins where those axes of the blocks around it that it goes along
-        have their first value, or goes along none."""
+    def goes_on(self, s: BlockRealize) -> bool:
+        """Whether the reduction of ``s`` goes along axes of the blocks around it."""
         reduce = [v for iv, v in zip(s.block.iter_vars, s.iter_values, strict=True) if iv.kind == "reduce"]
-        return all(self.starts_first(v) for v in self.vars_of(reduce) if self.axis(v) is not None)
+        return any(self.axis(v) is not None for v in self.vars_of(reduce))
 
     def axis(self, v: Var) -> int | None:
         """Which of the blocks around has the axis."""
@@ -132,31 +131,6 @@ class _Lower:
             if any(iv.var is v for iv in r.block.iter_vars):
                 return k
         return None
-
-    def starts_first(self, v: Var) -> bool:
-        """Whether the first instance that runs of the block around has the least value of its axis ``v``."""
-        k = self.axis(v)
-        assert k is not None
-        path, r = self.chain[k]
-        values = {iv.var: (iv, value) for iv, value in zip(r.block.iter_vars, r.iter_values, strict=True)}
-        iv, value = values[v]
-        if iv.kind != "reduce" or iv.dom is None or type(value) is not Var:
-            return False
-        if any(other is not v and value in free_vars(e) for other, (_, e) in values.items()):
-            return False
-        guards = [r.predicate, *[e.condition for e, _ in path if type(e) in (IfThenElse, While)]]
-        if any(value in free_vars(g) for g in guards):
-            return False
-        loop = next((e for e, _ in path if type(e) is For and e.loop_var is value), None)
-        if loop is None:
-            j = self.axis(value)
-            if j is None or j >= k:
-                return False
-            around = next(o for o in self.chain[j][1].block.iter_vars if o.var is value)
-            return around.dom is not None and _same(around.dom.min, iv.dom.min) and self.starts_first(value)
-        runs = type(loop.extent) is IntImm and loop.extent.value > 0
-        within = type(iv.dom.extent) is not IntImm or iv.dom.extent.value > 0
-        return runs and within and loop.step is None and _same(loop.min, iv.dom.min)
 
     def flat(self, s: BlockRealize) -> tuple[list[Any], list[Any], BlockRealize]:
         """The whole path to ``s`` through the blocks around it, as it is and with their axes replaced by what

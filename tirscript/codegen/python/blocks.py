@@ -13,14 +13,31 @@ running guards the init too, unless reduction loops alone decide about it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
+from math import inf
 from typing import Any
 
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import GE, LT, And, BufferLoad, Call, Cast, Expr, IntImm, IterVar, Var
+from tirscript.ir.expr import (
+    GE,
+    LT,
+    Add,
+    And,
+    BufferLoad,
+    Call,
+    Cast,
+    Expr,
+    IntImm,
+    IterVar,
+    Mul,
+    Not,
+    Sub,
+    Var,
+)
 from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import walk
 from tirscript.ir.op import is_opaque
-from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, LetStmt, SeqStmt, While
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, LetStmt, SeqStmt, While
 from tirscript.ir.visitor import free_vars, substitute
 
 from .kinds import Kinds
@@ -142,14 +159,16 @@ class Planner:
         plan.keys = [a.var for n in (*inner, realize) if type(n) is BlockRealize
                      for a in n.block.iter_vars if a.kind != "reduce"]  # fmt: skip
         self.plans[block] = plan
-        if not self._plain(inner, loops, reduction, spatial):
+        if not self._reached(inner):
             self.at_loop.setdefault(anchor, []).append(plan)
             return
-        bound, conditions, sure = self._around(inner, reduction)
+        bound, conditions, sure = self._around([*inner, realize], reduction)
         beside = sure and not guards.mixed and all(_runs(loop) for loop in loops)
-        if beside and self._apart(block, inner, reduction):
-            plan.form = "first"
-            return
+        beside = beside and not _shared(_touched(block.init), [*inner, realize])
+        if beside and self._box(inner, loops, reduction, spatial):
+            if self._apart(realize, bound, inner, reduction):
+                plan.form = "first"
+                return
         if not _touched(block.init).isdisjoint(_declared(inner)):
             self.at_loop.setdefault(anchor, []).append(plan)
             return
@@ -158,35 +177,39 @@ class Planner:
         plan.conjuncts = [substitute(part, bound) for part in guards.both]
         for part in conditions:
             decided = self.roots_of(part)
-            if not (decided and decided <= reduction):
+            if not (decided and decided <= reduction and not decided & spatial):
                 plan.conjuncts.append(part)
         needed = spatial.union(*[self.roots_of(part) for part in plan.conjuncts])
-        plan.nest = [
-            n.replace(min=substitute(n.min, bound), extent=substitute(n.extent, bound)) if bound else n
-            for n in inner
-            if type(n) is For and n.loop_var in needed
-        ]
+        for n in reversed(inner):
+            if type(n) is For and n.loop_var in needed:
+                low, extent = substitute(n.min, bound), substitute(n.extent, bound)
+                needed |= self.roots_of(low) | self.roots_of(extent)
+                plan.nest.insert(0, n.replace(min=low, extent=extent) if bound else n)
         self.at_loop.setdefault(anchor, []).append(plan)
 
     def _around(
         self, inner: list[Any], reduction: frozenset[Var]
     ) -> tuple[dict[Var, Expr], list[Expr], bool]:
-        """Of the blocks on the way: what their axes are bound to, the conditions under which they run, and
-        whether no reduction loop has a part in these."""
+        """Of what stands on the way: what its axes and lets are, the conditions under which the last is
+        reached, and whether no reduction loop has a part in these."""
         bound: dict[Var, Expr] = {}
         conditions: list[Expr] = []
         sure = True
         loops = {n.loop_var: n for n in inner if type(n) is For}
-        for r in inner:
-            if type(r) is not BlockRealize:
-                continue
-            values = [substitute(v, bound) for v in r.iter_values]
+        for r, below in pairwise(inner):
             found: list[Expr] = []
-            for axis, own, value in zip(r.block.iter_vars, r.iter_values, values, strict=True):
-                if not self._within(axis, own, loops):
-                    found += _domain(axis, value, bound)
-            bound |= {a.var: v for a, v in zip(r.block.iter_vars, values, strict=True)}
-            found += [substitute(part, bound) for part in conjuncts(r.predicate)]
+            if type(r) is LetStmt:
+                bound[r.var] = substitute(r.value, bound)
+            elif type(r) is IfThenElse:
+                test = substitute(r.condition, bound)
+                found = conjuncts(test) if below is r.then_case else [Not(test)]
+            elif type(r) is BlockRealize:
+                values = [substitute(v, bound) for v in r.iter_values]
+                for axis, own, value in zip(r.block.iter_vars, r.iter_values, values, strict=True):
+                    if not self._within(axis, own, loops):
+                        found += _domain(axis, value, bound)
+                bound |= {a.var: v for a, v in zip(r.block.iter_vars, values, strict=True)}
+                found += [substitute(part, bound) for part in conjuncts(r.predicate)]
             sure = sure and not any(self.roots_of(part) & reduction for part in found)
             conditions += found
         return bound, conditions, sure
@@ -206,16 +229,26 @@ class Planner:
             least is not None and most is not None and low.value <= least and most < low.value + extent.value
         )
 
-    def _apart(self, block: Block, inner: list[Any], reduction: frozenset[Var]) -> bool:
+    def _apart(
+        self, realize: BlockRealize, bound: dict[Var, Expr], inner: list[Any], reduction: frozenset[Var]
+    ) -> bool:
         """Whether it is one whether the instances are initialised all at first, or each beside its update.
 
-        That is so if no spatial loop stands inside a reduction loop, else if every instance has cells of
-        its own, and what it does to the buffer it does to these.
+        That is so if no other loop stands inside a reduction loop, else if each iteration of such loops has
+        cells of its own, and what it does to the buffer it does to these.
         """
-        between = {n.loop_var for n in inner if type(n) is For} - reduction
-        moving = [a.var for a in block.iter_vars if self.roots[a.var] & between]
-        if not moving:
+        block = realize.block
+        between = {n.loop_var: n.extent for n in inner if type(n) is For and n.loop_var not in reduction}
+        if all(type(n) is IntImm and n.value == 1 for n in between.values()):
             return True
+        moving = {
+            a.var: substitute(v, bound)
+            for a, v in zip(block.iter_vars, realize.iter_values, strict=True)
+            if self.roots[a.var] & between.keys()
+        }
+        told = frozenset().union(*[_told_apart(v, between) for v in moving.values()])
+        if not told >= between.keys():
+            return False
         cells: dict[Any, tuple[Expr, ...]] = {}
         for n in walk(block.init):  # type: ignore[arg-type]
             if type(n) is BufferStore:
@@ -228,24 +261,66 @@ class Planner:
                     return False
         return not any(type(n) is Call and is_opaque(n.op) for n in walk(block))
 
-    def _plain(
+    def _box(
         self, inner: list[Any], loops: list[For], reduction: frozenset[Var], spatial: frozenset[Var]
     ) -> bool:
-        """Whether the block is reached by every iteration of the loops, in a box of them."""
+        """Whether the loops make a box, every iteration of which reaches the block, and a reduction loop is
+        nothing else."""
         if reduction & spatial:
             return False
-        previous: Any = None
         for n in inner:
-            t = type(n)
-            if t is For:
+            if type(n) is For:
                 if n not in loops and (self.roots_of(n.min) | self.roots_of(n.extent)) & reduction:
                     return False
-            elif t is not BlockRealize and t is not SeqStmt and t is not Block:
+            elif type(n) is LetStmt or type(n) is IfThenElse:
                 return False
-            if t is Block and previous is not None and n.init is previous:
+        return True
+
+    def _reached(self, inner: list[Any]) -> bool:
+        """Whether loops, lets and conditions decide whether the block is reached, and it is no part of an
+        init."""
+        previous: Any = None
+        for n in inner:
+            if type(n) not in (For, BlockRealize, SeqStmt, Block, LetStmt, IfThenElse):
+                return False
+            if type(n) is Block and previous is not None and n.init is previous:
                 return False
             previous = n
         return not jumps(inner[0])
+
+
+def _told_apart(value: Expr, loops: dict[Var, Expr]) -> frozenset[Var]:
+    """The loops whose iterations a value tells apart: a sum of which each weight exceeds what those with a
+    smaller one can make up for."""
+    weights: dict[Var, int] = {}
+    if not _add_weights(value, 1, weights):
+        return frozenset()
+    out: set[Var] = set()
+    reach = 0.0
+    for v, k in sorted(weights.items(), key=lambda item: abs(item[1])):
+        if v not in loops:
+            continue
+        if abs(k) <= reach:
+            return frozenset()
+        extent = loops[v]
+        reach += abs(k) * (extent.value - 1 if type(extent) is IntImm else inf)
+        out.add(v)
+    return frozenset(out)
+
+
+def _add_weights(e: Expr, k: int, weights: dict[Var, int]) -> bool:
+    """Add the weights of the variables in a sum, times ``k``; False where it is no such sum."""
+    if type(e) is Var:
+        weights[e] = weights.get(e, 0) + k
+        return True
+    if type(e) is Add or type(e) is Sub:
+        sign = 1 if type(e) is Add else -1
+        return _add_weights(e.a, k, weights) and _add_weights(e.b, sign * k, weights)
+    if type(e) is Mul and type(e.b) is IntImm:
+        return _add_weights(e.a, k * e.b.value, weights)
+    if type(e) is Mul and type(e.a) is IntImm:
+        return _add_weights(e.b, k * e.a.value, weights)
+    return type(e) is IntImm
 
 
 def _alike(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
@@ -270,6 +345,17 @@ def _domain(axis: IterVar, value: Expr, bound: dict[Var, Expr]) -> list[Expr]:
 
 def _touched(s: Any) -> set[Buffer]:
     return {n.buffer for n in walk(s) if isinstance(n, (BufferLoad, BufferStore))}
+
+
+def _shared(buffers: set[Buffer], inner: list[Any]) -> bool:
+    """Whether other statements on the way use the buffers."""
+    memory = {b.data for b in buffers}
+    return any(
+        child is not below and not memory.isdisjoint(free_vars(child))
+        for s, below in pairwise(inner)
+        if type(s) is SeqStmt
+        for child in s.seq
+    )
 
 
 def _declared(inner: list[Any]) -> set[Buffer]:

@@ -12,7 +12,7 @@ from ..errors import Refusal
 from ..refs import StmtSRef, block_token
 from .cells import Form, form_of
 from .footprint import touched
-from .order import Interval, outside_ranges
+from .surroundings import Interval, outside_ranges
 
 
 class NotCovered(Refusal):

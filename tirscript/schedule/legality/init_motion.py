@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from tirscript.analysis.access import accesses
@@ -23,7 +24,8 @@ from .cells import (
     may_alias,
     shared_loops,
 )
-from .order import aliased_params, outside_ranges
+from .init_order import begins_further_in
+from .surroundings import aliased_params, outside_ranges
 
 
 class RepeatedInstance(Refusal):
@@ -58,8 +60,11 @@ class InitPlan:
         self.guards = guards  # the conjuncts of the predicate that guard the init too
 
 
-def check_repeats(plan: InitPlan, spatial: set[Var], reduce: dict[Var, IterVar]) -> None:
-    """Loops outside the first reduction loop must tell spatial instances apart."""
+def check_repeats(
+    plan: InitPlan, spatial: set[Var], reduce: dict[Var, IterVar], over: Set[Var] = frozenset()
+) -> None:
+    """Loops outside the first reduction loop must tell spatial instances apart.  ``over`` are loops further
+    out that the reduction goes over then."""
     outer: list[For] = []
     for p in reversed(plan.path):
         s = p.node
@@ -79,6 +84,15 @@ def check_repeats(plan: InitPlan, spatial: set[Var], reduce: dict[Var, IterVar])
             block=realize,
             loop=plan.loop.node,
             outer=f,
+        )
+    begun = begins_further_in(plan.block, plan.loop, over)
+    if begun is not None:
+        raise RepeatedInstance(
+            plan.block.home,
+            at=[(plan.loop.node, None)],
+            block=realize,
+            loop=plan.loop.node,
+            outer=begun.loop,
         )
 
 

@@ -26,8 +26,9 @@ from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse,
 
 from ..errors import Refusal, describe
 from ..rewrite.placement import Piece, Spot
+from .apart import axes_apart
 from .binding import Binding
-from .order import aliased_params, axes_apart, conditions_around, outside_ranges
+from .surroundings import aliased_params, conditions_around, outside_ranges
 
 Order = Callable[[System, Copy, Copy], None]
 
@@ -72,7 +73,7 @@ def nature_of(block: Block, binding: Binding) -> Nature:
     """Whether instances may run several times and in any order."""
     memo = memo_of(block)
     fixed = frozenset(binding.fixed)
-    key = ("nature", fixed)
+    key = ("nature", fixed, binding.once)
     found: Nature | None = memo.get(key)
     if found is None:
         found = memo[key] = _nature(block, binding)
@@ -91,6 +92,8 @@ def _nature(block: Block, binding: Binding) -> Nature:
             f"axis `{next(iv.var.name for iv in reduced if iv.var in binding.fixed)}` is reduced outside",
         )
     kind = block_kind(block)
+    if block.init is not None and not binding.once:
+        return Nature(False, "the loops that it would leave repeat its updates")
     if kind in (COMPLETE, REDUCTION):
         return Nature(True)
     found = accesses(block)

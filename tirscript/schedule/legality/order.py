@@ -9,37 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from math import inf
 from typing import Any, NoReturn
 
-from tirscript.analysis.access import Access, accesses, accesses_of, conjuncts, negated
+from tirscript.analysis.access import Access, accesses, accesses_of
 from tirscript.analysis.dependence import Unknown, Witness, loop_carried, reorder_legal
 from tirscript.analysis.reducer import reduced_buffers
 from tirscript.arith.evaluate import CannotEvaluate, evaluate
 from tirscript.ir.expr import TRUE, Expr, IntImm, Var
-from tirscript.ir.node import memo_of, walk
-from tirscript.ir.stmt import Block, BlockRealize, For, IfThenElse, SeqStmt
+from tirscript.ir.node import walk
+from tirscript.ir.stmt import BlockRealize, For, SeqStmt
 
 from ..errors import Note, Refusal
 from ..refs import StmtSRef
 from ..state import FunctionState
+from .apart import loops_apart
 from .cells import (
     Cell,
-    Digit,
-    Form,
     cells_below,
-    complete,
     distances,
     form_of,
-    index_of,
     may_alias,
     own_cells,
-    same_form,
     shared_loops,
 )
+from .init_order import begins_elsewhere
 from .private import private_buffers
-
-Interval = tuple[int, int]
+from .surroundings import aliased_params, outside_ranges, surroundings
 
 
 class NotIndependent(Refusal):
@@ -63,45 +58,6 @@ class ReversedDependence(Refusal):
     code = "reversed-dependence"
     template = "{loops} cannot be reordered: a dependence would be reversed"
     hint_template = "keep the order of the loops that carry it"
-
-
-def aliased_params(home: FunctionState) -> frozenset[Any]:
-    """The parameter buffers that may share memory."""
-    flag = home.func.attrs.get("tir.noalias", True)
-    value = getattr(flag, "value", flag)
-    return frozenset() if value else frozenset(home.func.buffer_map.values())
-
-
-def outside_ranges(place: StmtSRef) -> dict[Var, Interval]:
-    """The ranges of the loops and axes around a place, where they are constant."""
-    out: dict[Var, Interval] = {}
-    p = place.parent
-    while p is not None:
-        s = p.node
-        if type(s) is For:
-            low, extent = getattr(s.min, "value", None), getattr(s.extent, "value", None)
-            if low is not None and extent is not None:
-                out[s.loop_var] = (low, low + max(extent, 1) - 1)
-        elif type(s) is BlockRealize:
-            for iv in s.block.iter_vars:
-                if iv.dom is None:
-                    continue
-                low, extent = getattr(iv.dom.min, "value", None), getattr(iv.dom.extent, "value", None)
-                if low is not None and extent is not None:
-                    out[iv.var] = (low, low + max(extent, 1) - 1)
-        p = p.parent
-    return out
-
-
-def conditions_around(place: StmtSRef) -> list[Expr]:
-    """What holds at a place: the conditions of the statements around it, within its block."""
-    out: list[Expr] = []
-    child, p = place, place.parent
-    while p is not None and type(p.node) is not BlockRealize:
-        if type(p.node) is IfThenElse:
-            out += conjuncts(p.node.condition) if child.seq_index == 0 else negated(p.node.condition)
-        child, p = p, p.parent
-    return out
 
 
 def check_iterations_independent(
@@ -134,7 +90,7 @@ def check_iterations_independent(
             place.home,
             at=[(loop, None)],
             question=f"the iterations of loop `{loop.loop_var.name}` are independent",
-            what=_unknown_text(answer),
+            what=unknown_text(answer),
         )
     found, axis = _reduction_axis(answer, loop.loop_var)
     _refuse_carried(place, word, rule, found, axis, _witness_text(answer))
@@ -146,14 +102,7 @@ def _carried(
     found = None
     if combined:
         found = [a for a in accesses_of(place.node) if a.buffer not in combined]
-    return loop_carried(
-        place.node,
-        outside_ranges(place),
-        aliased=aliased_params(place.home),
-        conditions=conditions_around(place),
-        found=found,
-        any_kind=any_kind,
-    )
+    return loop_carried(place.node, **surroundings(place), found=found, any_kind=any_kind)
 
 
 def combining_blocks(place: StmtSRef) -> dict[Any, BlockRealize]:
@@ -231,7 +180,7 @@ def _refuse_carried(
     raise NotIndependent(place.home, at=[(loop, None)], notes=[note], loop=loop, word=word)
 
 
-def _unknown_text(answer: Unknown) -> str:
+def unknown_text(answer: Unknown) -> str:
     a = answer.access
     verb = "written" if a.is_write else "read"
     where = f' in block "{a.realizes[-1].block.name}"' if a.realizes else ""
@@ -280,25 +229,7 @@ def _surely_independent(place: StmtSRef) -> bool:
     realize, inner = _single_block(loop.body, [])
     if realize is None or _may_be_aliased(place.home):
         return False
-    apart = axes_apart(realize.block)
-    digits: list[Digit] = []
-    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
-        if iv.var in apart:
-            if value is v:
-                return True
-            t = type(value)
-            if t is not Var and t is not IntImm:
-                index = index_of(value)
-                if isinstance(index, Digit):
-                    digits.append(index)
-                elif index is not None and v in index.terms and v in _determined(index, inner, v):
-                    return True
-    if digits:
-        # Digits of one number that leave nothing out tell its values apart.
-        base = digits[0].base
-        whole = complete([d for d in digits if same_form(d.base, base)])
-        return whole and v in base.terms and v in _determined(base, inner, v)
-    return False
+    return v in loops_apart(realize, [loop, *inner])
 
 
 def _surely_meets(place: StmtSRef) -> tuple[BlockRealize, Any, Access] | None:
@@ -394,16 +325,7 @@ def _surely_in_order(place: StmtSRef, chain: Sequence[For], turned: Sequence[tup
     if realize is None or _may_be_aliased(place.home):
         return False
     block = realize.block
-    apart = axes_apart(block)
-    fixed: set[Var] = set()
-    for iv, value in zip(block.iter_vars, realize.iter_values, strict=True):
-        if iv.var in apart:
-            if type(value) is Var:
-                fixed.add(value)
-            else:
-                form = form_of(value)
-                if form is not None:
-                    fixed |= _determined(form, inner, None)
+    fixed = loops_apart(realize, inner)
     loose = [v for pair in turned if pair[0] not in fixed and pair[1] not in fixed for v in pair]
     if not loose:
         return True
@@ -425,117 +347,9 @@ def _single_block(s: Any, inner: list[For]) -> tuple[BlockRealize | None, list[F
     return (s if type(s) is BlockRealize else None), inner
 
 
-def runs_again(chain: Sequence[For], turned: Sequence[tuple[Var, Var]]) -> tuple[BlockRealize, Var] | None:
-    """A reduction that some loop begins again in each of its iterations, since no axis tells these apart, and
-    that loop, where it changes places with a reduction loop: the updates of several runs would be mixed."""
-    stack: list[Any] = [chain[-1].body]
-    while stack:
-        s = stack.pop()
-        t = type(s)
-        if t is BlockRealize:
-            if s.block.init is None:
-                if not s.iter_values:
-                    stack.append(s.block.body)
-                continue
-            reduce: set[Var] = set()
-            other: set[Var] = set()
-            for iv, value in zip(s.block.iter_vars, s.iter_values, strict=True):
-                (reduce if iv.kind == "reduce" else other).update(
-                    (value,) if type(value) is Var else [n for n in walk(value) if type(n) is Var]
-                )
-            for x, y in turned:
-                for r, v in ((x, y), (y, x)):
-                    if r in reduce and r not in other and v not in reduce and not _told_apart(s, v, chain):
-                        return s, v
-        elif t is SeqStmt:
-            stack += s.seq
-        elif t is For:
-            stack.append(s.body)
-        elif t is IfThenElse:
-            stack += [s.then_case] if s.else_case is None else [s.then_case, s.else_case]
-    return None
-
-
-def _told_apart(realize: BlockRealize, v: Var, chain: Sequence[For]) -> bool:
-    """Whether spatial axes take other values in each iteration of a loop, or that cannot be told here."""
-    digits: list[Digit] = []
-    for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
-        if iv.kind == "reduce":
-            continue
-        if value is v:
-            return True
-        if type(value) is Var or type(value) is IntImm:
-            continue
-        index = index_of(value)
-        if isinstance(index, Digit):
-            if v in index.base.terms:
-                digits.append(index)
-        elif _mentions(value, v):
-            return True  # a sum, or nothing that is understood
-    if not digits:
-        extent = next((f.extent for f in chain if f.loop_var is v), None)
-        return type(extent) is IntImm and extent.value <= 1
-    base = digits[0].base
-    if any(not same_form(d.base, base) for d in digits) or len(base.terms) > 1:
-        return True
-    extent = next((f.extent for f in chain if f.loop_var is v), None)
-    return complete(digits, extent.value * abs(base.terms[v]) if type(extent) is IntImm else inf)
-
-
 def _may_be_aliased(home: FunctionState) -> bool:
     flag = home.func.attrs.get("tir.noalias")
     return flag is not None and not getattr(flag, "value", flag)
-
-
-def axes_apart(block: Block) -> frozenset[Var]:
-    """The axes along which instances never share a cell that is written: for every written buffer, all
-    accesses have one dimension that is a multiple of the axis; memoised on the block."""
-    memo = memo_of(block)
-    found: frozenset[Var] | None = memo.get("apart")
-    if found is None:
-        found = memo["apart"] = _axes_apart(block)
-    return found
-
-
-def _axes_apart(block: Block) -> frozenset[Var]:
-    cells = own_cells(block)
-    axes = {iv.var for iv in block.iter_vars}
-    out = set(axes)
-    for w in cells:
-        if not w.write:
-            continue
-        same = [c for c in cells if c.buffer.data is w.buffer.data]
-        if any(c.buffer is not w.buffer or c.indices is None for c in same):
-            return frozenset()
-        here: set[Var] = set()
-        for dims in zip(*[c.indices for c in same if c.indices is not None], strict=True):
-            first = dims[0]
-            if type(first) is not Form or len(first.terms) != 1 or first.slack != (0, 0):
-                continue
-            if all(type(d) is Form and d[:2] == first[:2] and d.slack == (0, 0) for d in dims):
-                here |= first.terms.keys() & axes
-        out &= here
-    return frozenset(out)
-
-
-def _determined(form: Form, loops: Sequence[For], also: Var | None) -> set[Var]:
-    """The variables whose values follow from the form's, the loops in ``loops`` (and ``also``) varying and
-    all others fixed: each coefficient exceeds what the smaller ones can make up for."""
-    sizes: dict[Var, float] = {} if also is None else {also: inf}
-    for f in loops:
-        v = f.loop_var
-        if v in form.terms:
-            sizes[v] = inf
-            if type(f.extent) is IntImm and type(f.min) is IntImm:
-                sizes[v] = f.extent.value - 1
-    reach = 0.0
-    out: set[Var] = set()
-    for v, k in sorted(((v, abs(form.terms[v])) for v in sizes), key=lambda item: item[1]):
-        if k <= reach:
-            return set()
-        out.add(v)
-        reach += k * sizes[v]
-    return out
 
 
 # ---- reorder
@@ -551,29 +365,27 @@ def check_reorder(place: StmtSRef, chain: Sequence[For], order: Sequence[For]) -
     turned = [(x, y) for n, x in enumerate(moved) for y in moved[n + 1 :] if position[y] < position[x]]
     if not turned:
         return
-    again = runs_again(chain, turned)
-    if again is not None:
-        names = ", ".join([f"`{f.loop_var.name}`" for f in order])
-        realize, v = again
-        note = f'each iteration of `{v.name}` begins the reduction of block "{realize.block.name}" again'
-        raise ReversedDependence(place.home, at=[(top, None), (realize, None)], notes=[note], loops=names)
+    names = ", ".join([f"`{f.loop_var.name}`" for f in order])
+    begun = begins_elsewhere(place, chain, [(f.loop_var,) for f in order])
+    if begun is not None:
+        if isinstance(begun.answer, Unknown):
+            what = unknown_text(begun.answer)
+            raise DependenceUnknown(
+                place.home, at=[(top, None)], question=f"{names} may be reordered", what=what
+            )
+        raise ReversedDependence(
+            place.home, at=[(top, None), (begun.realize, None)], notes=[begun.note], loops=names
+        )
     if _surely_in_order(place, chain, turned):
         return
     if _linear_in_order(place, chain, position, turned):
         return
-    answer = reorder_legal(
-        chain,
-        order,
-        outside_ranges(place),
-        aliased=aliased_params(place.home),
-        conditions=conditions_around(place),
-    )
+    answer = reorder_legal(chain, order, **surroundings(place))
     if answer is None:
         return
-    names = ", ".join([f"`{f.loop_var.name}`" for f in order])
     if isinstance(answer, Unknown):
         raise DependenceUnknown(
-            place.home, at=[(top, None)], question=f"{names} may be reordered", what=_unknown_text(answer)
+            place.home, at=[(top, None)], question=f"{names} may be reordered", what=unknown_text(answer)
         )
     raise ReversedDependence(
         place.home,

@@ -42,6 +42,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, For, SeqStmt, Stmt
+from tirscript.ir.visitor import free_vars
 
 from ..errors import BadArgument, Refusal, a_kind, describe
 from ..legality.init_motion import InitPlan, check_own, check_repeats
@@ -152,7 +153,8 @@ def _check_init(member: Member) -> None:
     if not member.path:
         return
     motion = InitPlan(member.block, member.path[-1], list(member.path), set(), [])
-    check_repeats(motion, member.spatial, member.reduce)
+    reduced = [a.outer for a in member.axes if a.iv.kind == "reduce" and a.outer is not None]
+    check_repeats(motion, member.spatial, member.reduce, frozenset().union(*[free_vars(e) for e in reduced]))
     check_own(motion, frozenset([a.iv.var for a in member.axes if a.inner is None]))
 
 

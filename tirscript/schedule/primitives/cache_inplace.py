@@ -38,7 +38,7 @@ from tirscript.ir.visitor import free_vars
 from ..errors import Refusal
 from ..legality.boxes import cell_box
 from ..legality.control import escapes
-from ..legality.order import aliased_params
+from ..legality.surroundings import aliased_params
 from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef
 from ..resolve import block_place

@@ -46,7 +46,7 @@ from tirscript.ir.visitor import free_vars
 
 from ..errors import Refusal, describe
 from ..legality.control import escapes
-from ..legality.order import aliased_params
+from ..legality.surroundings import aliased_params
 from ..legality.written import written_box
 from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef
@@ -57,6 +57,7 @@ from ..rewrite.caching import (
     Cache,
     CacheStale,
     Spot,
+    begins_in,
     check_plain,
     child_number,
     children_of,
@@ -160,7 +161,7 @@ def plan_write(
         box = touched_box(level, [items[mine]], buffer)
     if readers and not is_whole(box, buffer):
         box, fill = whole(buffer), True
-    if level is not scope and init_before(level, place):
+    if init_before(level, place) and (level is not scope or not begins_in(scope, place)):
         raise InitBefore(place.home, at=at, buffer=buffer, block=place.node)
     plan = Plan(Spot(scope, level, last + 1), mine, places, buffer, box, storage)
     plan.fill, plan.plain = fill, plain

@@ -255,7 +255,7 @@ def _check_order(spot: Spot, binding: Binding, nest: Nest, solver: Solver, besid
     again = nature.repeatable
     at: list[tuple[Any, str | None]] = [(realize, None), (spot.loop.node, "")]
     if not again:
-        if not updates_apart(realize.block, binding):
+        if not updates_apart(realize.block, binding) or not binding.once:
             raise NotRecomputable(spot.block.home, at=at, block=realize, what=nature.why)
         if binding.rebound or not tiling(nest.ranges, spot.path_loops(), solver).once:
             raise NotRecomputable(

@@ -62,8 +62,8 @@ from ..legality.footprint import cells, touched
 from ..legality.inlining import Inverse, inverse_of
 from ..legality.motion import meeting
 from ..legality.moves import paths, surely_before, vanished, with_regions, without
-from ..legality.order import aliased_params, outside_ranges
 from ..legality.prove import same
+from ..legality.surroundings import aliased_params, outside_ranges
 from ..record.trace import InstructionKind
 from ..refs import StmtSRef
 from ..resolve import block_place

@@ -62,8 +62,9 @@ from tirscript.ir.stmt import NONE, Block, BlockLabel, BlockRealize, BufferStore
 from tirscript.ir.visitor import free_vars, substitute, walk
 
 from ..errors import Refusal, describe
-from ..legality.order import aliased_params, axes_apart
+from ..legality.apart import axes_apart
 from ..legality.prove import bind_around
+from ..legality.surroundings import aliased_params
 from ..names import free_name
 from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef

@@ -13,6 +13,9 @@ Requirements:
   * no extent depends on a loop that is fused (``dependent-extent``)
   * the innermost body holds no break, which would then leave all of them (``leaves-loop``)
   * they have one kind (``mixed-kinds``)
+  * no condition over reduction loops that guards updates alone comes to guard an init (``guarded-init``)
+  * each reduction begins where it did: no loop whose iterations begin it again is fused with one that it goes
+    over (``reduction-begins-again``; ``dependence-unknown`` where that cannot be told)
 
 >>> from tirscript.schedule.testing import example, loop_lines
 >>> sch, i, j, k = example()
@@ -32,6 +35,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tirscript.analysis.dependence import Unknown
 from tirscript.ir.dtype import bounds as dtype_bounds
 from tirscript.ir.expr import Add, Cast, Expr, FloorDiv, FloorMod, IntImm, Mul, Range, Var, const_int
 from tirscript.ir.ops import ceildiv
@@ -40,6 +44,8 @@ from tirscript.ir.visitor import free_vars
 
 from ..errors import BadValue, Refusal, describe
 from ..legality.control import check_stays
+from ..legality.init_order import begins_elsewhere, guards_updates
+from ..legality.order import DependenceUnknown, unknown_text
 from ..names import new_names
 from ..record.trace import InstructionKind
 from ..refs import LoopRV, StmtSRef
@@ -74,6 +80,23 @@ class MixedKinds(Refusal):
     code = "mixed-kinds"
     template = "loops of different kinds cannot be fused: {kinds}"
     hint_template = "fuse first, then give the new loop its kind"
+
+
+class BeginsAgain(Refusal):
+    code = "reduction-begins-again"
+    template = (
+        "loops {loops} cannot be fused: the reduction of block {block} would not begin where it does now"
+    )
+    hint_template = "fuse spatial loops with spatial ones, and reduction loops with reduction loops"
+
+
+class GuardedInit(Refusal):
+    code = "guarded-init"
+    template = (
+        "loops {loops} cannot be fused: the condition {condition} on reduction loops guards the updates of "
+        "block {block} alone, and would guard its init too"
+    )
+    hint_template = "decompose_reduction first"
 
 
 class Plan:
@@ -118,7 +141,40 @@ def check(state: ScheduleState, loops: tuple[Any, ...], preserve_unit_iters: boo
     if mixed:
         kinds = ", ".join([f"`{p.node.loop_var.name}` is {p.node.kind}" for p in places])
         raise MixedKinds(places[0].home, at=[(p.node, "") for p in places], kinds=kinds)
+    if state.enable_check and len(places) > 1:
+        _check_reductions(places)
     return Plan(places, preserve_unit_iters)
+
+
+def _check_reductions(places: list[StmtSRef]) -> None:
+    chain: list[For] = [p.node for p in places]
+    top = places[0]
+    # Loops of one iteration leave no trace in the new one, unless there are no others.
+    one = [f.loop_var for f in chain if not (type(f.extent) is IntImm and f.extent.value == 1)]
+    begun = begins_elsewhere(top, chain, [one or [f.loop_var for f in chain]])
+    if begun is None:
+        found = guards_updates(chain[-1].body, set(one))
+        if found is not None:
+            realize, condition = found
+            raise GuardedInit(
+                top.home,
+                at=[(chain[0], None), (realize, None)],
+                loops=chain,
+                condition=condition,
+                block=realize,
+            )
+        return
+    if isinstance(begun.answer, Unknown):
+        names = ", ".join([f"`{f.loop_var.name}`" for f in chain])
+        what = unknown_text(begun.answer)
+        raise DependenceUnknown(top.home, at=[(chain[0], None)], question=f"{names} may be fused", what=what)
+    raise BeginsAgain(
+        top.home,
+        at=[(chain[0], None), (begun.realize, None)],
+        notes=[begun.note],
+        loops=chain,
+        block=begun.realize,
+    )
 
 
 def _not_nested(outer: StmtSRef, inner: StmtSRef) -> None:

@@ -24,6 +24,7 @@ Requirements:
     (``statement-between``)
   * nothing between touches what the epilogue touches (``reversed-dependence``, ``dependence-unknown``), and
     loops around both fix the same axes (``other-iteration``)
+  * no two instances of the block write one cell (``instances-meet``)
 
 >>> from tirscript.schedule import Schedule
 >>> from tirscript.script import tir as T

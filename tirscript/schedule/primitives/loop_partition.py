@@ -67,9 +67,9 @@ from ..legality.cells import form_of
 from ..legality.constant_boxes import Regions, boxes_of, boxes_of_parts
 from ..legality.control import check_stays
 from ..legality.moves import with_regions
-from ..legality.order import outside_ranges
 from ..legality.outer_reduction import init_inside
 from ..legality.prove import bind_around, same
+from ..legality.surroundings import outside_ranges
 from ..names import free_name, names_around, names_inside
 from ..record.trace import InstructionKind
 from ..refs import LoopRV, StmtSRef

@@ -44,8 +44,9 @@ from tirscript.ir.stmt import NONE, BlockRealize, For, SeqStmt, Stmt, seq
 from ..errors import BadValue, Refusal, describe
 from ..legality.cells import Cell, Form, cell_of, compose, distances, may_alias
 from ..legality.control import check_stays, escapes
-from ..legality.order import DependenceUnknown, Interval, aliased_params, conditions_around, outside_ranges
+from ..legality.order import DependenceUnknown
 from ..legality.prove import same
+from ..legality.surroundings import Interval, aliased_params, conditions_around, outside_ranges
 from ..names import new_names
 from ..record.trace import InstructionKind
 from ..refs import LoopRV, StmtSRef

@@ -69,8 +69,8 @@ from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For,
 from tirscript.ir.visitor import free_vars, substitute, walk
 
 from ..errors import BadArgument, BadValue, Refusal, describe
-from ..legality.order import aliased_params
 from ..legality.prove import divides, same
+from ..legality.surroundings import aliased_params
 from ..names import free_name, names_around
 from ..record.trace import InstructionKind
 from ..refs import StmtSRef

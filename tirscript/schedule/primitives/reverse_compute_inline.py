@@ -15,6 +15,7 @@ Requirements:
   * only loops and sequences stand around both (``statement-between``)
   * nothing between touches what the block touches (``reversed-dependence``, ``dependence-unknown``), and
     loops around both fix the same axes (``other-iteration``)
+  * no two instances of the block write one cell (``instances-meet``)
 
 >>> from tirscript.schedule import Schedule
 >>> from tirscript.schedule.testing import chain

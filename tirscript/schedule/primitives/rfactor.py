@@ -64,9 +64,10 @@ from tirscript.ir.stmt import BlockRealize, BufferStore, For, SeqStmt
 from tirscript.ir.visitor import free_vars, walk
 
 from ..errors import BadArgument, BadValue, Refusal, a_kind, describe
+from ..legality.apart import axes_apart
 from ..legality.init_motion import repeating_loop
-from ..legality.order import aliased_params, axes_apart
 from ..legality.outer_reduction import goes_on
+from ..legality.surroundings import aliased_params
 from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef
 from ..resolve import integer, loop_place

@@ -435,7 +435,7 @@ def bounded(predicate: Any, var: Var, extent: int, place: StmtSRef) -> bool:
 
 def _ranges(place: StmtSRef) -> dict[Var, tuple[float, float]]:
     """Ranges of all loops around the place and below it."""
-    from ..legality.order import outside_ranges
+    from ..legality.surroundings import outside_ranges
 
     out: dict[Var, tuple[float, float]] = {**outside_ranges(place)}
     stack: list[Any] = [place.node]

@@ -45,9 +45,11 @@ from tirscript.ir.stmt import Block, BlockRealize, For, Stmt
 from tirscript.ir.visitor import free_vars, substitute
 
 from ..errors import Refusal
+from ..legality.apart import axes_apart
 from ..legality.cells import own_cells
-from ..legality.order import DependenceUnknown, aliased_params, axes_apart
+from ..legality.order import DependenceUnknown
 from ..legality.prove import same
+from ..legality.surroundings import aliased_params
 from ..names import free_name, names_around, names_inside
 from ..record.trace import InstructionKind
 from ..refs import StmtSRef

@@ -43,6 +43,7 @@ from ..rewrite.caching import (
     Box,
     Cache,
     Spot,
+    begins_in,
     check_plain,
     child_number,
     children_of,
@@ -93,7 +94,8 @@ def check(state: ScheduleState, loop: Any, block: Any, write_buffer_index: Any, 
         box = touched_box(level, [nest], buffer)
     if init_before(level, place):
         outer = children_of(scope)[child_number(scope, place)]
-        if fill or not alone(outer, place, buffer, place):
+        beyond = init_before(scope, place) and not begins_in(scope, place)
+        if fill or beyond or not alone(outer, place, buffer, place):
             raise InitBefore(place.home, at=marked, buffer=buffer, block=place.node)
     return Plan(place, Spot(scope, level, at), buffer, box, storage, fill)
 

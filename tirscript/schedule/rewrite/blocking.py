@@ -187,23 +187,49 @@ def _make_axes(plan: Blocking) -> None:
                 needed |= free_vars(s.min) | free_vars(s.extent)
         needed |= free_vars(m.block.node.block)
     needed &= loops
-    for iv, e in zip(plan.axes, plan.bindings, strict=True):
+    for iv, e in _spatial_first(plan):
         if type(e) is Var:
             plan.outside.setdefault(e, iv.var)
-    if needed <= plan.outside.keys():
-        return
-    _recover(plan)
+    if not needed <= plan.outside.keys():
+        _recover(plan)
     for v in needed:
         if v not in plan.outside:
             raise OuterLoopUsed(
                 plan.top.home, at=[(plan.top, None)], block=plan.members[0].block.node, loop=v.name
+            )
+    if alone and needed and plan.members[0].block.node.block.init is not None:
+        _check_init(plan, plan.members[0])
+
+
+def _spatial_first(plan: Blocking) -> list[tuple[IterVar, Expr]]:
+    """The new axes with what they are bound to; an init can do without reduction axes."""
+    pairs = zip(plan.axes, plan.bindings, strict=True)
+    return sorted(pairs, key=lambda pair: pair[0].kind == "reduce")
+
+
+def _check_init(plan: Blocking, m: Member) -> None:
+    """The init must not need a loop outside that only reduction axes of the new block determine."""
+    reduced = {iv.var for iv in plan.axes if iv.kind == "reduce"}
+    lost = {v for v, e in plan.outside.items() if not reduced.isdisjoint(free_vars(e))}
+    if not lost:
+        return
+    conditions = [c for c in m.guards if not update_alone(m, free_vars(c))]
+    for p in m.path:
+        s: Any = p.node
+        if type(s) is For and (s.loop_var in m.spatial or s.loop_var not in m.reduce):
+            conditions += (s.min, s.extent)
+    for c in conditions:
+        v = next((v for v in free_vars(c) if v in lost), None)
+        if v is not None:
+            raise GuardedInit(
+                plan.top.home, at=[(m.block, None)], block=m.block.node, condition=c, loop=v.name
             )
 
 
 def _recover(plan: Blocking) -> None:
     """More loops in terms of the new axes: digits of sums, and wholes of quotient and remainder."""
     parts: dict[Any, tuple[Var, Expr]] = {}
-    for iv, e in zip(plan.axes, plan.bindings, strict=True):
+    for iv, e in _spatial_first(plan):
         found: Any = e
         if type(found) in (FloorDiv, FloorMod) and type(found.a) is Var and type(found.b) is IntImm:
             parts[type(found), found.a, found.b.value] = (iv.var, found.b)
@@ -432,7 +458,7 @@ def _divide_guards(plan: Blocking, m: Member, alone: bool, conditions: list[Expr
         if update_alone(m, used):
             continue
         for v in used:
-            if v in inside and v in m.reduce and v not in m.spatial:
+            if v in m.reduce and v not in m.spatial:
                 raise GuardedInit(
                     plan.top.home, at=[(m.block, None)], block=realize, condition=c, loop=v.name
                 )

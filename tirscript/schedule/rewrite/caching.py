@@ -38,11 +38,12 @@ from tirscript.ir.stmt import (
 from tirscript.ir.visitor import free_vars, substitute
 
 from ..errors import Refusal, describe
+from ..legality.apart import loops_apart
 from ..legality.boxes import Box, is_whole, read_box, touched_box, whole
 from ..legality.byname import DeclaredInside, UsedOtherwise, by_name, check_plain, renamed, shared_memory
 from ..legality.flows import Touches, meets, reaches, reduction_loops, written_memory
-from ..legality.order import aliased_params, outside_ranges
 from ..legality.outer_reduction import init_inside
+from ..legality.surroundings import aliased_params, outside_ranges
 from ..names import free_name, names_around, names_inside
 from ..refs import StmtSRef, block_token
 from ..state import ScheduleState, lifted, with_child
@@ -199,7 +200,7 @@ def _stale(level: StmtSRef, found: dict[int, Touches], readers: list[StmtSRef], 
     """The number of a statement whose write may come between the copy and a read of what it wrote."""
     outside: Any = None
     realizes = {r.node for r in readers}
-    around = loops_above(level)
+    around = around_level(level)
     last = max([child_number(level, r) for r in readers])
     for n, t in found.items():
         if not at <= n <= last or not t.writes:
@@ -225,13 +226,15 @@ def _stale(level: StmtSRef, found: dict[int, Touches], readers: list[StmtSRef], 
     return None
 
 
-def loops_above(level: StmtSRef) -> set[Var]:
-    """The loop at the level, and those around it within its block."""
+def around_level(level: StmtSRef) -> set[Var]:
+    """The loop at the level, the loops around it, and the axes of the blocks around it."""
     out: set[Var] = set()
     p: StmtSRef | None = level
-    while p is not None and type(p.node) is not BlockRealize:
+    while p is not None:
         if type(p.node) is For:
             out.add(p.node.loop_var)
+        elif type(p.node) is BlockRealize:
+            out.update([iv.var for iv in p.node.block.iter_vars])
         p = p.parent
     return out
 
@@ -242,13 +245,50 @@ def hoisted(a: Access, around: set[Var]) -> bool:
 
 
 def init_before(level: StmtSRef, place: StmtSRef) -> bool:
-    """Whether a block has an init, which runs before the loop at the level or one around it."""
+    """Whether a block has an init, or one inside it has, which runs before the loop at the level or what is
+    around it."""
+    around = around_level(level)
+    return bool(around) and init_inside(place.node, around) is not None
+
+
+def begins_in(scope: StmtSRef, place: StmtSRef) -> bool:
+    """Whether the reduction of a block, which goes on in what is around the scope, begins where the reduction
+    loops there are in their first iterations: the other loops have cells of their own in each iteration."""
     realize: BlockRealize = place.node
-    above = loops_above(level)
-    if realize.block.init is not None and not above.isdisjoint(reduction_loops(realize)):
-        return True
-    # A block without axes is only a scope.
-    return bool(above) and not realize.iter_values and init_inside(realize.block.body, above) is not None
+    if realize.block.init is None:
+        return False
+    reduced = reduction_loops(realize)
+    values = zip(realize.block.iter_vars, realize.iter_values, strict=True)
+    spatial = set().union(*[free_vars(e) for iv, e in values if iv.kind != "reduce"])
+    loops: list[For] = []
+    others: list[Var] = []
+    p: StmtSRef | None = place
+    while p is not None:
+        s = p.node
+        if type(s) is For:
+            loops.append(s)
+            once = type(s.extent) is IntImm and s.extent.value == 1
+            if not once and s.loop_var not in reduced:
+                others.append(s.loop_var)
+        elif type(s) is BlockRealize and p is not place:
+            for iv, e in zip(s.block.iter_vars, s.iter_values, strict=True):
+                if iv.var not in reduced:
+                    others.append(iv.var)
+                elif type(e) is Var:
+                    reduced.add(e)
+                if type(e) is Var and iv.var in spatial:
+                    spatial.add(e)
+        p = p.parent
+    apart = loops_apart(realize, loops)
+    # Loops that blocks around bind to axes are as these.
+    p = place.parent
+    while p is not None:
+        if type(p.node) is BlockRealize:
+            block: Block = p.node.block
+            values = zip(block.iter_vars, p.node.iter_values, strict=True)
+            apart |= {e for iv, e in values if type(e) is Var and iv.var in apart}
+        p = p.parent
+    return reduced.isdisjoint(spatial) and apart.issuperset(others)
 
 
 def init_reads(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> bool:
@@ -414,7 +454,27 @@ def _with_parts(body: Stmt, parts: Sequence[tuple[int, Stmt]]) -> SeqStmt:
 
 
 __all__ = [
-    "Box", "Cache", "CacheStale", "DeclaredInside", "Reading", "Spot", "UsedOtherwise", "body_of",
-    "check_plain", "child_number", "children_of", "descended", "init_before", "init_reads", "insert",
-    "is_whole", "place_for_reads", "read_box", "scope_of", "stale_between", "touched_box", "whole",
+    "Box",
+    "Cache",
+    "CacheStale",
+    "DeclaredInside",
+    "Reading",
+    "Spot",
+    "UsedOtherwise",
+    "begins_in",
+    "body_of",
+    "check_plain",
+    "child_number",
+    "children_of",
+    "descended",
+    "init_before",
+    "init_reads",
+    "insert",
+    "is_whole",
+    "place_for_reads",
+    "read_box",
+    "scope_of",
+    "stale_between",
+    "touched_box",
+    "whole",
 ]  # fmt: skip

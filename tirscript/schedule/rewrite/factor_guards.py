@@ -13,8 +13,8 @@ from tirscript.ir.stmt import For
 from tirscript.ir.visitor import free_vars
 
 from ..legality.cells import read_form
-from ..legality.order import Interval, outside_ranges
 from ..legality.prove import bind_around
+from ..legality.surroundings import Interval, outside_ranges
 from .factoring import Factoring, is_zero
 from .substitute import put
 

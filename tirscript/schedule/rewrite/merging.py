@@ -5,24 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.analysis.access import Access, accesses, accesses_of, infer_regions, uses_declared
+from tirscript.analysis.dependence import instance_conflicts
 from tirscript.analysis.question import Witness
 from tirscript.analysis.region import Axis
 from tirscript.arith.linear import Linear, key_of, to_linear
 from tirscript.ir import op
 from tirscript.ir.buffer import Buffer
-from tirscript.ir.expr import Add, BufferLoad, Call, Expr, IntImm, IterVar, Let, Max, Min, Mul, Sub, Var
+from tirscript.ir.expr import EQ, Add, BufferLoad, Call, Expr, IntImm, IterVar, Let, Max, Min, Mul, Sub, Var
 from tirscript.ir.node import walk
 from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse, SeqStmt, Stmt
 from tirscript.ir.visitor import free_vars, substitute
 
 from ..errors import Refusal, describe
+from ..legality.apart import axes_apart
 from ..legality.binding import Binding, at_least, binding_of, plain_binding
 from ..legality.footprint import add_loads, touched
 from ..legality.inlining import Inverse, inverse_of
 from ..legality.motion import meeting
 from ..legality.moves import vanished, without
-from ..legality.order import aliased_params, outside_ranges
 from ..legality.regions import Prover, domain_of
+from ..legality.surroundings import aliased_params, outside_ranges
 from ..refs import StmtSRef, block_token
 from ..resolve import block_place
 from ..state import ScheduleState, lifted
@@ -87,6 +89,14 @@ class OtherIteration(Refusal):
     )
 
 
+class InstancesMeet(Refusal):
+    code = "instances-meet"
+    template = (
+        "block {block} cannot be computed in block {producer}: several of its instances write one cell, and "
+        "they would run in another order"
+    )
+
+
 class Merge:
     """A consumer, its producer, the buffer between, and how the axes go together."""
 
@@ -142,7 +152,7 @@ class Merge:
         if theirs is None:
             prover = prover or self._prover()
             theirs = binding_of(producer, loops_p, prover, checked=self.checked, word="left")
-        self.guards = list(binding.guards)
+        self.guards = [*binding.guards, *self._still(binding)]
         whole = not (binding.domains or theirs.domains or theirs.guards)
         if self.checked and not whole:
             raise self.missed()
@@ -153,6 +163,23 @@ class Merge:
         if self.checked:
             self._check_axes(binding)
             self._check_order()
+
+    def _still(self, binding: Binding) -> list[Expr]:
+        """That axes have the value that they stand still at: the producer's loops run through all of them.
+        Those that loops around both fix are asked for apart."""
+        around = self._around()
+        still = [(iv, binding.fixed.get(iv.var)) for iv in self.place.node.block.iter_vars if not _single(iv)]
+        return [EQ(iv.var, e) for iv, e in still if e is not None and around.isdisjoint(free_vars(e))]
+
+    def _around(self) -> set[Var]:
+        """The loops around both."""
+        out: set[Var] = set()
+        p: StmtSRef | None = self.top
+        while p is not None and type(p.node) is not BlockRealize:
+            if type(p.node) is For:
+                out.add(p.node.loop_var)
+            p = p.parent
+        return out
 
     def _prover(self) -> Prover:
         parent = self.producer.parent
@@ -198,12 +225,7 @@ class Merge:
 
     def _check_axes(self, binding: Binding) -> None:
         """Loops around both must fix an axis to what the producer's cell says."""
-        variables: set[Var] = set()
-        p: StmtSRef | None = self.top
-        while p is not None and type(p.node) is not BlockRealize:
-            if type(p.node) is For:
-                variables.add(p.node.loop_var)
-            p = p.parent
+        variables = self._around()
         if not variables:
             return
         realize: BlockRealize = self.producer.node
@@ -223,6 +245,15 @@ class Merge:
     def _check_order(self) -> None:
         """Nothing that the consumer passes touches what it touches; the producer does at its own cell."""
         place = self.place
+        block: Block = place.node.block
+        apart = axes_apart(block)
+        if not all(iv.var in apart or _single(iv) for iv in block.iter_vars):
+            meet = instance_conflicts(block)
+            if meet is not None:
+                raise InstancesMeet(
+                    place.home, at=[(place, None), (self.producer, "")], notes=[str(meet)], block=place.node,
+                    producer=self.producer.node,
+                )  # fmt: skip
         reads, writes = touched(place.node)
         reads -= {self.buffer.data}
         aliased = frozenset([b.data for b in aliased_params(place.home)])

@@ -10,7 +10,7 @@ from tirscript.ir.stmt import BlockRealize, For, IfThenElse, SeqStmt, Stmt
 
 from ..errors import BadArgument, BadValue, Refusal, a_kind, describe
 from ..legality.footprint import Memory, add_loads, touched
-from ..legality.order import aliased_params
+from ..legality.surroundings import aliased_params
 from ..refs import StmtSRef
 from ..resolve import block_place, integer, loop_place
 from ..state import ScheduleState

@@ -143,6 +143,17 @@ class Rewriter:
             return self.branches(s)
         return self.guarded(s)
 
+    def bound(self, e: Any) -> Any:
+        """The value of an axis, simplified; not where it would lose a loop: which loops axes are bound to
+        decides where an init stands."""
+        if type(e) is IntImm:
+            return e
+        new = put(e, self.values)
+        if new is e or self.fold is None:
+            return new
+        found = self.fold(new)
+        return found if len(free_vars(found)) == len(free_vars(new)) else new
+
     def folded(self, predicate: Expr) -> Expr:
         """The predicate, simplified; a conjunct that would lose its loops stays: which loops it mentions
         decides whether it guards the init too."""
@@ -172,7 +183,7 @@ class Rewriter:
 
     def realize(self, s: BlockRealize) -> Stmt:
         get = self.values.get
-        values = tuple([get(e, e) if type(e) is Var else self.value(e) for e in s.iter_values])
+        values = tuple([get(e, e) if type(e) is Var else self.bound(e) for e in s.iter_values])
         predicate = s.predicate
         block = s.block
         guard = self.guard

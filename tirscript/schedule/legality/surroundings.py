@@ -1,0 +1,62 @@
+"""What is known at a place from what stands around it: ranges, conditions, buffers that may be one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tirscript.analysis.access import conjuncts, negated
+from tirscript.ir.expr import Expr, Var
+from tirscript.ir.stmt import BlockRealize, For, IfThenElse
+
+from ..refs import StmtSRef
+from ..state import FunctionState
+
+Interval = tuple[int, int]
+
+
+def aliased_params(home: FunctionState) -> frozenset[Any]:
+    """The parameter buffers that may share memory."""
+    flag = home.func.attrs.get("tir.noalias", True)
+    value = getattr(flag, "value", flag)
+    return frozenset() if value else frozenset(home.func.buffer_map.values())
+
+
+def outside_ranges(place: StmtSRef) -> dict[Var, Interval]:
+    """The ranges of the loops and axes around a place, where they are constant."""
+    out: dict[Var, Interval] = {}
+    p = place.parent
+    while p is not None:
+        s = p.node
+        if type(s) is For:
+            low, extent = getattr(s.min, "value", None), getattr(s.extent, "value", None)
+            if low is not None and extent is not None:
+                out[s.loop_var] = (low, low + max(extent, 1) - 1)
+        elif type(s) is BlockRealize:
+            for iv in s.block.iter_vars:
+                if iv.dom is None:
+                    continue
+                low, extent = getattr(iv.dom.min, "value", None), getattr(iv.dom.extent, "value", None)
+                if low is not None and extent is not None:
+                    out[iv.var] = (low, low + max(extent, 1) - 1)
+        p = p.parent
+    return out
+
+
+def conditions_around(place: StmtSRef) -> list[Expr]:
+    """What holds at a place: the conditions of the statements around it, within its block."""
+    out: list[Expr] = []
+    child, p = place, place.parent
+    while p is not None and type(p.node) is not BlockRealize:
+        if type(p.node) is IfThenElse:
+            out += conjuncts(p.node.condition) if child.seq_index == 0 else negated(p.node.condition)
+        child, p = p, p.parent
+    return out
+
+
+def surroundings(place: StmtSRef) -> dict[str, Any]:
+    """What the dependence test is told of what stands around a place."""
+    return {
+        "ranges": outside_ranges(place),
+        "aliased": aliased_params(place.home),
+        "conditions": conditions_around(place),
+    }
