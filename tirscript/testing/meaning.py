@@ -133,7 +133,8 @@ class Interpreter(Evaluator):
                 over = frozenset(loops["reduce"])
                 anchor = next((n for n in path if type(n) is st.For and n.loop_var in over), None)
                 if anchor is not None:
-                    self._anchors.setdefault(anchor, []).append((s, over))
+                    still = over - self._deciding([*path[path.index(anchor) :], s], over)
+                    self._anchors.setdefault(anchor, []).append((s, still))
         below: list[Any] = [c for c in s.children() if isinstance(c, st.Stmt)]
         for c in below:
             self._plan(c, [*path, s])
@@ -145,20 +146,45 @@ class Interpreter(Evaluator):
                 found |= self._roots.get(n, frozenset())
         return found
 
-    def _initialise(self, s: Any, target: st.BlockRealize, over: frozenset[ir.Var]) -> None:
-        """Run the init of one block for each of its spatial instances below ``s``."""
+    def _deciding(self, path: list[Any], over: frozenset[ir.Var]) -> frozenset[ir.Var]:
+        """The loops that decide which spatial instances there are: they are in its axes, or in a condition
+        that is not about reduction loops alone."""
+        target = path[-1]
+        spatial = self._spatial(target)
+        pure = over - spatial
+        found = set(spatial)
+        for n, below in zip(path, [*path[1:], None], strict=True):
+            conditions: list[Any] = []
+            if type(n) is st.IfThenElse:
+                conditions = self._parts(n.condition) if n.then_case is below else [n.condition]
+            elif type(n) is st.BlockRealize:
+                conditions = self._parts(n.predicate)
+                if n is not target:
+                    conditions += n.iter_values  # they lie in their domains
+            for c in conditions:
+                loops = self._loops_of(c)
+                if not self._only(loops, pure):
+                    found |= loops
+        for n in reversed(path):
+            if type(n) is st.For and n.loop_var in found:
+                found |= self._loops_of(n.min) | self._loops_of(n.extent)
+        return frozenset(found)
+
+    def _initialise(self, s: Any, target: st.BlockRealize, still: frozenset[ir.Var]) -> None:
+        """Run the init of one block for each of its spatial instances below ``s``; the loops ``still`` decide
+        about updates alone."""
         t = type(s)
         if t is st.For:
-            if s.loop_var in over - self._spatial(target):
+            if s.loop_var in still:
                 self.env[s.loop_var] = int(self.value(s.min))
-                self._initialise(s.body, target, over)
+                self._initialise(s.body, target, still)
                 return
             for i in self._range(s):
                 self.env[s.loop_var] = i
-                self._initialise(s.body, target, over)
+                self._initialise(s.body, target, still)
         elif t is st.LetStmt:
             self.env[s.var] = self.value(s.value)
-            self._initialise(s.body, target, over)
+            self._initialise(s.body, target, still)
         elif s is target:
             key = self._axes(s, lambda a: a.kind != "reduce")
             both, _ = self._guards(s)
@@ -170,17 +196,23 @@ class Interpreter(Evaluator):
                 used |= {n for n in walk(s.block.init) if type(n) is ir.Var}
                 self._views([m for m in s.block.match_buffers if m.buffer in used or m.buffer.data in used])
                 self.run(s.block.init)
+        elif t is st.IfThenElse:
+            if _holds(s.then_case, target):
+                decisive = [p for p in self._parts(s.condition) if not self._only(self._loops_of(p), still)]
+                if all(self.value(p) for p in decisive):
+                    self._initialise(s.then_case, target, still)
+            elif self._only(self._loops_of(s.condition), still) or not self.value(s.condition):
+                self._initialise(s.else_case, target, still)
         elif t is st.BlockRealize:
-            pure = over - self._spatial(target)
-            free = self._axes(s, lambda a: not self._only(self._roots[a.var], pure)) is not None
+            free = self._axes(s, lambda a: not self._only(self._roots[a.var], still)) is not None
             self._axes(s, lambda a: True)
-            decisive = [p for p in self._parts(s.predicate) if not self._only(self._loops_of(p), pure)]
+            decisive = [p for p in self._parts(s.predicate) if not self._only(self._loops_of(p), still)]
             if free and all(self.value(p) for p in decisive):
-                self._initialise(s.block.body, target, over)
+                self._initialise(s.block.body, target, still)
         else:
             for c in s.children():
                 if isinstance(c, st.Stmt) and any(n is target for n in walk(c)):
-                    self._initialise(c, target, over)
+                    self._initialise(c, target, still)
 
     def _spatial(self, target: st.BlockRealize) -> frozenset[ir.Var]:
         """The loops that spatial axes depend on."""
@@ -256,10 +288,10 @@ class Interpreter(Evaluator):
 
     def _for(self, s: st.For) -> None:
         inits = self._anchors.get(s, ())
-        for target, over in inits:
+        for target, still in inits:
             self.seen[target.block] = set()
             if self._simple(s, target):
-                self._initialise(s, target, over)
+                self._initialise(s, target, still)
         outer = self.threads
         if s.thread and s.thread not in outer:
             self.threads = {**outer, s.thread: s.loop_var}
@@ -286,6 +318,8 @@ class Interpreter(Evaluator):
                 type(n) is ir.Call and n.op in ("break_loop", "continue_loop", "ret") for n in walk(s)
             )
             return not jumps and any(self._simple(c, target) for c in s.seq if _holds(c, target))
+        if t is st.IfThenElse:
+            return any(self._simple(c, target) for c in (s.then_case, s.else_case) if c and _holds(c, target))
         if t is st.BlockRealize:
             return s.block.init is None and self._simple(s.block.body, target)
         return False

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from tirscript.analysis.access import conjuncts, negated
+from tirscript.analysis.access import conjuncts
 from tirscript.analysis.dependence import Unknown, Witness, inits_in_order
-from tirscript.ir.expr import Expr, IntImm, Var
+from tirscript.ir.expr import Expr, IntImm, Not, Var
 from tirscript.ir.stmt import BlockRealize, For, IfThenElse, SeqStmt
 from tirscript.ir.visitor import free_vars
 
@@ -164,17 +164,25 @@ def _loop_of(answer: Witness | Unknown, moved: Sequence[Var]) -> Var:
     return moved[0]
 
 
-def guards_updates(body: Any, fused: Set[Var]) -> tuple[BlockRealize, Expr] | None:
-    """A block with an init below a statement, and a condition of its updates alone, over reduction loops,
-    which would guard the init too if the loops ``fused`` were one."""
+def guard_changes(body: Any, fused: Set[Var], dropped: Set[Var]) -> tuple[BlockRealize, Expr] | None:
+    """A block with an init below a statement, and a condition that would come to guard its init, or no longer
+    would, if the loops ``fused`` were one and those ``dropped`` no more there."""
+
+    def one(loops: frozenset[Var]) -> frozenset[Var]:
+        rest = loops - fused - dropped
+        return rest | fused if not loops.isdisjoint(fused) else rest
+
     for found in _reductions(body, {}, [], []):
-        pure = found.over - found.kept
-        if fused <= pure or fused.isdisjoint(pure):
-            continue
+        pure, then = found.over - found.kept, one(found.over) - one(found.kept)
         for c, used in found.conditions:
-            if used and used <= pure and not used.isdisjoint(fused):
+            if _of_updates(used, pure) != _of_updates(one(used), then):
                 return found.realize, c
     return None
+
+
+def _of_updates(used: frozenset[Var], pure: frozenset[Var]) -> bool:
+    """Whether a condition over these loops guards the updates alone."""
+    return bool(used) and used <= pure
 
 
 def _reductions(s: Any, bound: Roots, inner: list[For], conditions: list[Condition]) -> Iterator[_Reduction]:
@@ -200,7 +208,7 @@ def _reductions(s: Any, bound: Roots, inner: list[For], conditions: list[Conditi
         elif t is IfThenElse:
             below = [*conditions, *_with_roots(conjuncts(s.condition), bound)]
             yield from _reductions(s.then_case, bound, inner, below)
-            conditions = [*conditions, *_with_roots(negated(s.condition), bound)]
+            conditions = [*conditions, *_with_roots([Not(s.condition)], bound)]
             s = s.else_case
             continue
         s = getattr(s, "body", None)
@@ -216,4 +224,4 @@ def _roots(value: Expr, bound: Roots) -> frozenset[Var]:
     return _NONE.union(*[bound.get(v) or (v,) for v in free_vars(value)])
 
 
-__all__ = ["Begun", "begins_elsewhere", "begins_further_in", "guards_updates"]
+__all__ = ["Begun", "begins_elsewhere", "begins_further_in", "guard_changes"]

@@ -13,7 +13,8 @@ Requirements:
   * no extent depends on a loop that is fused (``dependent-extent``)
   * the innermost body holds no break, which would then leave all of them (``leaves-loop``)
   * they have one kind (``mixed-kinds``)
-  * no condition over reduction loops that guards updates alone comes to guard an init (``guarded-init``)
+  * no condition comes to guard an init, or no longer does: one over reduction loops alone guards the updates
+    only (``guarded-init``)
   * each reduction begins where it did: no loop whose iterations begin it again is fused with one that it goes
     over (``reduction-begins-again``; ``dependence-unknown`` where that cannot be told)
 
@@ -44,7 +45,7 @@ from tirscript.ir.visitor import free_vars
 
 from ..errors import BadValue, Refusal, describe
 from ..legality.control import check_stays
-from ..legality.init_order import begins_elsewhere, guards_updates
+from ..legality.init_order import begins_elsewhere, guard_changes
 from ..legality.order import DependenceUnknown, unknown_text
 from ..names import new_names
 from ..record.trace import InstructionKind
@@ -93,8 +94,8 @@ class BeginsAgain(Refusal):
 class GuardedInit(Refusal):
     code = "guarded-init"
     template = (
-        "loops {loops} cannot be fused: the condition {condition} on reduction loops guards the updates of "
-        "block {block} alone, and would guard its init too"
+        "loops {loops} cannot be fused: the condition {condition} guards the updates of block {block} alone "
+        "where it is about reduction loops only, and that would change"
     )
     hint_template = "decompose_reduction first"
 
@@ -153,7 +154,8 @@ def _check_reductions(places: list[StmtSRef]) -> None:
     one = [f.loop_var for f in chain if not (type(f.extent) is IntImm and f.extent.value == 1)]
     begun = begins_elsewhere(top, chain, [one or [f.loop_var for f in chain]])
     if begun is None:
-        found = guards_updates(chain[-1].body, set(one))
+        kept = set(one) or {f.loop_var for f in chain}
+        found = guard_changes(chain[-1].body, kept, {f.loop_var for f in chain} - kept)
         if found is not None:
             realize, condition = found
             raise GuardedInit(

@@ -32,9 +32,13 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.ir.buffer import Buffer
+from tirscript.ir.expr import LE, const_int
+from tirscript.ir.stmt import For, SeqStmt
 
 from ..errors import describe
 from ..legality.control import escapes
+from ..legality.flows import reduction_loops
+from ..legality.prove import holds
 from ..legality.written import written_box
 from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef
@@ -95,9 +99,25 @@ def check(state: ScheduleState, loop: Any, block: Any, write_buffer_index: Any, 
     if init_before(level, place):
         outer = children_of(scope)[child_number(scope, place)]
         beyond = init_before(scope, place) and not begins_in(scope, place)
-        if fill or beyond or not alone(outer, place, buffer, place):
+        if fill or beyond or not _runs(level, scope, place) or not alone(outer, place, buffer, place):
             raise InitBefore(place.home, at=marked, buffer=buffer, block=place.node)
     return Plan(place, Spot(scope, level, at), buffer, box, storage, fill)
+
+
+def _runs(level: StmtSRef, scope: StmtSRef, place: StmtSRef) -> bool:
+    """Whether each cell that the init stores is written back: reduction loops around the copies surely run,
+    and no condition keeps them."""
+    reduced = reduction_loops(place.node)
+    p: StmtSRef | None = level
+    while p is not None and p is not scope:
+        s = p.node
+        if type(s) is For:
+            if s.loop_var in reduced and not holds(p, LE(const_int(1, s.extent.dtype), s.extent)):
+                return False
+        elif type(s) is not SeqStmt:
+            return False
+        p = p.parent
+    return True
 
 
 def rewrite(state: ScheduleState, plan: Plan) -> BlockRV:
