@@ -25,6 +25,7 @@ from tirscript.schedule import BlockRV, Schedule
 from tirscript.schedule.testing import verify_trace_roundtrip
 
 from .intrinsics import intrinsic, may_match
+from .meeting import meeting_program
 
 HEAD = "from tirscript.script import tir as T\n\n@T.prim_func\n"
 CODES = {"sum": "{c} + {v}", "prod": "{c} * {v}", "max": "T.max({c}, {v})", "min": "T.min({c}, {v})",
@@ -55,6 +56,8 @@ def reduction(name: str, out: str, extents: list[Any], axes: str, value: str, ki
 
 def program(r: random.Random) -> str:
     """The text of a function of one of the kinds, of int32 or floats."""
+    if r.random() < 0.15:
+        return meeting_program(r)
     text = int_program(r)
     dtype = r.choice(["int32", "int32", "float32", "float64"])
     if dtype == "int32" or "^" in text or "T.Select" in text:

@@ -70,7 +70,7 @@ def check_repeats(
         s = p.node
         if type(s) is not For:
             continue
-        if s.loop_var in reduce and not (type(s.extent) is IntImm and s.extent.value == 1):
+        if s.loop_var in reduce:
             break
         if not (type(s.extent) is IntImm and s.extent.value <= 1):
             outer.append(s)
