@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import tirscript as ts
 from tests.schedule.strategies import programs as block_programs
-from tirscript.analysis.cost import FunctionCost, cost_of
-from tirscript.analysis.counts import AT_MOST, Count
-from tirscript.analysis.flops import allocated_bytes
+from tirscript.analysis.cost import AT_MOST, Count, FunctionCost, cost_of
+from tirscript.analysis.cost.flops import allocated_bytes
 from tirscript.ir import Block, For
 
 from .cost_programs import BODIES, SYMBOLIC

@@ -9,8 +9,7 @@ import pytest
 
 import tirscript as ts
 from tests.corpus import CORPUS, THEMES
-from tirscript.analysis.cost import cost_of
-from tirscript.analysis.counts import AT_LEAST, AT_MOST
+from tirscript.analysis.cost import AT_LEAST, AT_MOST, cost_of
 from tirscript.testing import random_inputs
 from tirscript.testing.evaluate import NotInterpreted
 

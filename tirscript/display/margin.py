@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tirscript.analysis.cost import Cost, FunctionCost, cost_of
-from tirscript.analysis.counts import Count
+from tirscript.analysis.cost import Cost, Count, FunctionCost, cost_of
 from tirscript.arith.linear import to_linear
 from tirscript.diagnostics import TirscriptError
 from tirscript.ir import dtype as dt

@@ -18,9 +18,9 @@ from tirscript.ir import ops
 from tirscript.ir.expr import And, Call, Expr, IntImm, Min, Range, Var, const_int
 from tirscript.ir.visitor import free_vars
 
+from ..region import nonnegative
 from . import grid
 from .counts import AT_LEAST, AT_MOST, EXACT, ONE, ZERO, Count
-from .region import nonnegative
 
 BOX = 1 << 22  # points that are run through
 

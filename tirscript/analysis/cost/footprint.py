@@ -18,10 +18,10 @@ from tirscript.ir.dtype import info
 from tirscript.ir.expr import Broadcast, Expr, IntImm, Ramp, Var, const_int
 from tirscript.ir.visitor import free_vars, substitute
 
+from ..region import nonnegative
 from . import grid
 from .counts import AT_LEAST, AT_MOST, EXACT, ONE, ZERO, Count
 from .points import Domain, Loop, analyzer_of, count_points, greatest, length
-from .region import nonnegative
 from .work import size_of
 
 BOX = 1 << 18  # points that are run through
