@@ -160,6 +160,23 @@ def f(X: T.Buffer((5, 2, 15), "int32"), Y: T.Buffer((2, 15), "int32")):
                 Y[v1, v2] = 0
             Y[v1, v2] = Y[v1, v2] + B[v0, v1, v2]
 """
+GAPS = """
+@T.prim_func
+def f(X: T.Buffer((7,), "int32"), Y: T.Buffer((7,), "int32")):
+    B = T.alloc_buffer((7,), "int32")
+    for b0 in range(7):
+        with T.block("B"):
+            u0 = T.axis.spatial(7, b0)
+            B[u0] = X[u0] * 3
+    for k, i in T.grid(1, 4):
+        with T.block("b"):
+            v0 = T.axis.spatial(7, i * 2)
+            v1 = T.axis.reduce(1, k)
+            T.where(k >= 2)
+            with T.init():
+                Y[v0] = 9
+            Y[v0] = Y[v0] + B[v0] + v1
+"""
 CONSUMED = """
 @T.prim_func
 def f(X: T.Buffer((4, 4), "int32"), Z: T.Buffer((4,), "int32")):
@@ -340,6 +357,11 @@ CASES: dict[str, tuple[str, Step, str]] = {
         PRODUCED,
         lambda s, loops: s.reverse_compute_at("b", s.get_loops("B")[2]),
         "not-recomputable",
+    ),
+    "reverse_compute_at: the init runs where no update does": (
+        GAPS,
+        lambda s, loops: s.reverse_compute_at("b", s.get_loops("B")[0]),
+        "axis-not-covered",
     ),
     "compute_at of repeated updates": (
         CONSUMED,

@@ -305,6 +305,15 @@ def _check(
         found = None if inner else _by_map(own, loops)
         if found is None:
             answer = _one_by_one(own, loops, parts, guards)
+            if (
+                answer is not None
+                and answer[0] is None
+                and answer[1] is None
+                and realize.block.init is not None
+            ):
+                missed = _uninitialised(realize, own, loops, parts, guards)
+                if missed is not None:
+                    raise _uncovered(place, loops, word, missed, None)
             if answer is None:
                 if inner:
                     raise GuardedBlock(place.home, at=[(realize, None)], block=realize, condition=inner[0])
@@ -588,6 +597,27 @@ def _one_by_one(
     except CannotEvaluate:
         return None
     return None, None, once
+
+
+def _uninitialised(
+    realize: BlockRealize,
+    own: list[tuple[IterVar, Expr]],
+    loops: Sequence[For],
+    parts: list[Expr],
+    guards: list[Expr],
+) -> Any:
+    """A spatial instance that the loops do not visit, though its init would run where all are: conditions on
+    reduction loops alone do not keep an init from running."""
+    values = list(zip(realize.block.iter_vars, realize.iter_values, strict=True))
+    spatial = set().union(*[free_vars(e) for iv, e in values if iv.kind != "reduce"])
+    pure = set().union(*[free_vars(e) for iv, e in values if iv.kind == "reduce"]) - spatial
+    reduced = {iv.var for iv, _ in values if iv.kind == "reduce"}
+    both = [c for c in parts if not (used := free_vars(c)) or not used <= pure]
+    if len(both) == len(parts):
+        return None
+    kept = [(iv, e) for iv, e in own if iv.kind != "reduce"]
+    found = _one_by_one(kept, loops, both, [g for g in guards if reduced.isdisjoint(free_vars(g))])
+    return None if found is None else found[0]
 
 
 __all__ = ["Binding", "at_least", "binding_of", "mentions"]
