@@ -192,6 +192,21 @@ def f(X: T.Buffer((4, 4), "int32"), Z: T.Buffer((4,), "int32")):
             vi = T.axis.spatial(4, i)
             Z[vi] = Y[vi] + 1
 """
+BIASED = """
+@T.prim_func
+def f(X: T.Buffer((4, 3), "int32"), b: T.Buffer((4,), "int32"), Y: T.Buffer((4,), "int32")):
+    c = T.alloc_buffer((4,), "int32")
+    for i in range(4):
+        with T.block("c"):
+            v = T.axis.spatial(4, i)
+            c[v] = b[v] * 2
+    for i, k in T.grid(4, 3):
+        with T.block("b"):
+            v0, v1 = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[v0] = c[v0]
+            Y[v0] = Y[v0] + X[v0, v1]
+"""
 OVERWRITTEN = """
 @T.prim_func
 def f(X: T.Buffer((5, 3), "int32"), Y: T.Buffer((5, 2), "int32")):
@@ -363,6 +378,12 @@ CASES: dict[str, tuple[str, Step, str]] = {
         lambda s, loops: s.reverse_compute_at("b", s.get_loops("B")[0]),
         "axis-not-covered",
     ),
+    "compute_at behind the init that reads the block": (
+        BIASED,
+        lambda s, loops: s.compute_at("c", loops[1]),
+        "init-before",
+    ),
+    "compute_at before that init": (BIASED, lambda s, loops: s.compute_at("c", loops[0]), ""),
     "compute_at of repeated updates": (
         CONSUMED,
         lambda s, loops: s.compute_at("b", s.get_loops("Z")[0]),

@@ -43,7 +43,7 @@ from tirscript.ir.stmt import (
     Stmt,
     While,
 )
-from tirscript.ir.visitor import free_vars
+from tirscript.ir.visitor import free_vars, walk
 
 from . import build as py
 from .blocks import Planner, conjuncts, jumps
@@ -170,6 +170,8 @@ class CheckedEmitter(Emitter):
         from tirscript.codegen.signature import written_pointers
 
         self.plan = Planner(f)
+        self.results = frozenset([b.data for b in f.buffers])
+        self.writers = _writers(f)
         self.nodes = [f]
         written = written_pointers(f)
         parameters: list[str] = []
@@ -246,19 +248,33 @@ class CheckedEmitter(Emitter):
         return name
 
     def expected(self, body: Stmt) -> None:
-        """The blocks directly inside that certainly run for each point of their domains."""
+        """The blocks directly inside, or in scopes without axes, that certainly run for each point of their
+        domains."""
         stack: list[tuple[Any, tuple[For, ...]]] = [(body, ())]
         while stack:
             s, loops = stack.pop()
             t = type(s)
             if t is BlockRealize:
-                if s.block.iter_vars and not conjuncts(s.predicate) and self._reached(s, loops):
+                if conjuncts(s.predicate):
+                    continue
+                if not s.block.iter_vars:
+                    stack.append((s.block.body, loops))
+                elif self._reached(s, loops) and self._alone(s):
                     self._expect(s)
             elif t is For:
                 if not jumps(s):
                     stack.append((s.body, (*loops, s)))
             elif t not in (IfThenElse, While):
                 stack += [(c, loops) for c in reversed(s.children()) if isinstance(c, Stmt)]
+
+    def _alone(self, r: BlockRealize) -> bool:
+        """Whether a block is to fill a parameter by itself.  Of scratch no more is filled than is needed, as
+        reads tell; and parts of a loop fill their parts."""
+        mine = [b.data for b in _written(r.block) if b.data in self.results]
+        inside = {n for n in walk(r.block) if type(n) is Block}
+        updates = _reads_own(r.block)
+        others = [b for d in mine for b in self.writers.get(d, ()) if b not in inside]
+        return bool(mine) and all(_reads_own(b) is not updates for b in others)
 
     def _reached(self, r: BlockRealize, loops: tuple[For, ...]) -> bool:
         """Whether the loops around that no axis depends on, as those of time steps, certainly run."""
@@ -343,6 +359,26 @@ class CheckedEmitter(Emitter):
             loop.loop_var.name for loop in self.loops.values()
             if loop.thread.startswith("threadIdx") and loop.loop_var in reduction - spatial
         ]  # fmt: skip
+
+
+def _written(block: Block) -> set[Buffer]:
+    return {r.buffer for r in block.writes} | {n.buffer for n in walk(block) if type(n) is BufferStore}
+
+
+def _reads_own(block: Block) -> bool:
+    """Whether a block updates what another has begun."""
+    written = {b.data for b in _written(block)}
+    return block.init is None and any(type(n) is BufferLoad and n.buffer.data in written for n in walk(block))
+
+
+def _writers(f: PrimFunc) -> dict[Var, list[Block]]:
+    """The blocks that store in each memory, without those around them."""
+    out: dict[Var, list[Block]] = {}
+    for n in walk(f.body):
+        if type(n) is Block and not any(type(m) is BlockRealize for m in walk(n.body)):
+            for d in {b.data for b in _written(n)}:
+                out.setdefault(d, []).append(n)
+    return out
 
 
 def _mentions_reduction(block: Block) -> bool:

@@ -59,13 +59,14 @@ def block_statement(x: CheckedEmitter, r: BlockRealize) -> None:
         x.path = []
         names += [x.allocate(b) for b in block.alloc_buffers]
         with views(x, block.match_buffers if not update else (), names, _match):
-            if not update:
+            if not update and block.iter_vars:
                 x.expected(block.body)
             if plan is not None:
                 _init(x, plan, views_of(block.init, block.match_buffers) if update else (), names)
             if update:
                 with x.block() as body, views(x, block.match_buffers, names, _match):
-                    x.expected(block.body)
+                    if block.iter_vars:
+                        x.expected(block.body)
                     x.statement(block.body)
                 x.out.append(py.condition(py.conjunction(update), body))
             else:

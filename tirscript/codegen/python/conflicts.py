@@ -52,6 +52,7 @@ class Frame:
         "reduces",
         "repeated",
         "runs",
+        "scope",
         "site",
         "spatial",
         "stale",
@@ -72,6 +73,7 @@ class Frame:
         self.reads: list[Region] | None = None
         self.writes: list[Region] | None = None
         self.init = self.initialising = self.reduces = self.repeated = False
+        self.scope = False  # a block without axes
         self.stale: set[tuple[int, int]] = set()  # cells read before they were written here
         self.dirty: set[tuple[int, int]] = set()
         # Of the blocks directly inside: instances to come, instances so far, and the cells they met.

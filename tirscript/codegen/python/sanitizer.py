@@ -248,10 +248,11 @@ class Sanitizer(Views, Arithmetic):
         frame.outer = outer
         frame.init = init
         frame.reduces = "R" in kinds
+        frame.scope = not frame.axes
         frame.initialising = only_init
         if not only_init:
             point = tuple([v for _, v in frame.axes])
-            parent.visited.setdefault(site, set()).add(point)
+            self._around().visited.setdefault(site, set()).add(point)
             runs = parent.runs.setdefault(site, set())
             frame.repeated = (outer, point) in runs
             runs.add((outer, point))
@@ -263,6 +264,11 @@ class Sanitizer(Views, Arithmetic):
             frame.reads = [region(*r) for r in reads]
         if writes is not None:
             frame.writes = [region(*r) for r in writes]
+
+    def _around(self) -> Frame:
+        """The instance of a block with axes, or the function, that what runs now is a part of."""
+        frame: Frame = next(f for f in reversed(self.frames) if not f.scope)
+        return frame
 
     def initialise(self, on: bool) -> None:
         self.frames[-1].initialising = on

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from tirscript.analysis.access import Access, accesses_of, uses_declared
@@ -88,6 +88,18 @@ def reduction_loops(realize: BlockRealize) -> set[Var]:
             else:
                 out |= free_vars(value)
     return out
+
+
+def begun_before(a: Access, loops: Set[Var]) -> bool:
+    """Whether an access is in an init that runs before one of the loops, over which its reduction goes."""
+    if not a.init or not a.realizes:
+        return False
+    over = reduction_loops(a.realizes[-1])
+    for r in reversed(a.realizes[:-1]):
+        for iv, value in zip(r.block.iter_vars, r.iter_values, strict=True):
+            if iv.var in over:
+                over |= free_vars(value)
+    return not over.isdisjoint(loops)
 
 
 def init_depth(a: Access) -> int:

@@ -17,6 +17,8 @@ Requirements:
     be told from its axes (``guarded-block``)
   * it may run again (``not-recomputable``): it is no update of what was there before, unless each instance
     runs once in the new place too
+  * no init that runs before the loop, over which its reduction goes, touches what the block writes
+    (``init-before``)
   * nothing is written that it reads, or writes, on the way down (``reversed-dependence``,
     ``dependence-unknown``), nor under loops around both nests where instances of other iterations of them are
     needed (``carried-value``), and parallel loops around it stay independent (``loop-carried-dependence``)
@@ -48,6 +50,7 @@ from tirscript.ir.stmt import Block, BlockRealize, For, SeqStmt, Stmt
 
 from ..errors import Refusal, describe
 from ..legality.binding import Binding, GuardedBlock, LoopWithoutAxis, binding_of, mentions
+from ..legality.flows import begun_before
 from ..legality.footprint import touched
 from ..legality.motion import (
     LoopCarried,
@@ -95,6 +98,15 @@ class ConsumerOutside(Refusal):
     )
 
 
+class InitBefore(Refusal):
+    code = "init-before"
+    template = (
+        "block {block} cannot be computed at loop `{loop}`: the init of block {other}, which runs before its "
+        "reduction loops, touches {buffer} too"
+    )
+    hint_template = "compute it at a loop outside of the reduction"
+
+
 class CarriedValue(Refusal):
     code = "carried-value"
     template = (
@@ -134,6 +146,8 @@ def check(
     if not spot.writes.isdisjoint(spot.header_reads):
         raise ConsumerOutside(home, at=at, other="a condition or a bound of a loop", **fields)
     beside = list(pieces(spot, position, everything=True))
+    if state.enable_check:
+        _check_inits(spot)
     for p in beside:
         if spot.writes.isdisjoint(touched(p.stmt)[0]) or (p.under and p.before is False):
             continue
@@ -246,6 +260,18 @@ def relaxation(axes: tuple[Axis, ...]) -> Any:
         return ()
 
     return relaxed
+
+
+def _check_inits(spot: Spot) -> None:
+    """An init that runs before the loop must not need what the block does."""
+    loops = {f.loop_var for f in spot.path_loops()}
+    for a in accesses_of(spot.nest) if loops else ():
+        memory = spot.writes | spot.reads if a.is_write else spot.writes
+        if a.buffer.data in memory and begun_before(a, loops):
+            raise InitBefore(
+                spot.block.home, at=[(spot.realize, None), (spot.loop.node, ""), (a.realizes[-1], "")],
+                block=spot.realize, loop=spot.loop.node, other=a.realizes[-1], buffer=a.buffer,
+            )  # fmt: skip
 
 
 def _check_order(spot: Spot, binding: Binding, nest: Nest, solver: Solver, beside: list[Piece]) -> None:
