@@ -27,7 +27,7 @@ from tirscript.ir import LT, Add, Block, BlockRealize, Expr, Mul, PrimFunc, Sub,
 from tirscript.schedule import Schedule
 from tirscript.script.printer import script
 
-from .sequences import bounds, parsed, program, values
+from .sequences import bounds, parsed, usual_program, values
 
 # How a step is taken, on both sides; `b` gives a block by its name.
 TAKE = """
@@ -181,7 +181,7 @@ def pairs(seeds: range) -> list[Pair]:
     asked = []
     for seed in seeds:
         r = random.Random(seed)
-        func = parsed(program(r))
+        func = parsed(usual_program(r))
         asked.append((seed, func, steps_of(func, r)))
     python = peer()
     assert python is not None

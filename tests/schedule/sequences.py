@@ -55,9 +55,12 @@ def reduction(name: str, out: str, extents: list[Any], axes: str, value: str, ki
 
 
 def program(r: random.Random) -> str:
-    """The text of a function of one of the kinds, of int32 or floats."""
-    if r.random() < 0.15:
-        return meeting_program(r)
+    """The text of a function: one of the usual kinds, or one whose instances meet."""
+    return meeting_program(r) if r.random() < 0.15 else usual_program(r)
+
+
+def usual_program(r: random.Random) -> str:
+    """The text of a function of one of the usual kinds, of int32 or floats."""
     text = int_program(r)
     dtype = r.choice(["int32", "int32", "float32", "float64"])
     if dtype == "int32" or "^" in text or "T.Select" in text:
