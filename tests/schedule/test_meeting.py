@@ -85,6 +85,20 @@ def f(X: T.Buffer((6, 2, 1), "int32"), Y: T.Buffer((6, 2), "int32")):
                 Y[v0, v1] = 0
             Y[v0, v1] = Y[v0, v1] - X[v0, v1, v2]
 """
+BETWEEN = """
+@T.prim_func
+def f(X: T.Buffer((4, 5), "int32"), Y: T.Buffer((4, 5), "int32")):
+    for u, i in T.grid(1, 4):
+        with T.block("w"):
+            v = T.axis.opaque(4, i)
+            Y[v, 3] = 7
+        for j in range(5):
+            with T.block("b"):
+                v0, v1, v2 = T.axis.remap("SSR", [i, j, u])
+                with T.init():
+                    Y[v0, v1] = 0
+                Y[v0, v1] = Y[v0, v1] + X[v0, v1]
+"""
 GUARDED = """
 @T.prim_func
 def f(X: T.Buffer((5, 3), "int32"), Y: T.Buffer((5,), "int32")):
@@ -344,6 +358,11 @@ CASES: dict[str, tuple[str, Step, str]] = {
     "decompose_reduction inside a reduction loop of one iteration": (
         UNIT,
         lambda s, loops: s.decompose_reduction("b", loops[3]),
+        "repeated-instance",
+    ),
+    "decompose_reduction past a statement before": (
+        BETWEEN,
+        lambda s, loops: s.decompose_reduction("b", loops[2]),
         "repeated-instance",
     ),
     "decompose_reduction at that loop": (UNIT, lambda s, loops: s.decompose_reduction("b", loops[0]), ""),

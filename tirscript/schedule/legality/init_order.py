@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from tirscript.analysis.access import conjuncts
+from tirscript.analysis.access import Access, accesses_of, conjuncts
 from tirscript.analysis.dependence import Unknown, Witness, inits_in_order
 from tirscript.ir.expr import Expr, IntImm, Not, Var
 from tirscript.ir.stmt import BlockRealize, For, IfThenElse, SeqStmt
@@ -90,6 +90,9 @@ def begins_further_in(block: StmtSRef, top: StmtSRef, over: Set[Var]) -> Begun |
     after = _outside([(f.loop_var,) for f in around], over)
     if before[: len(after)] == after:  # each is told apart below, where that matters
         return None
+    other = _used_by_others(around[0], realize)
+    if other is not None:  # what stands before the block would come before its init
+        return Begun(realize, after[-1], Unknown(other))
     return _moved(outer[0], found, loops, before, after)
 
 
@@ -118,6 +121,13 @@ def _moved(
         return None  # runs that touch one cell do the same
     answer = inits_in_order(place.node, realize, before, after, **surroundings(place))
     return None if answer is None else Begun(realize, _loop_of(answer, moved), answer)
+
+
+def _used_by_others(top: For, realize: BlockRealize) -> Access | None:
+    """An access of another statement below the loop to what the init of the block stores."""
+    found = accesses_of(top)
+    memory = {a.buffer.data for a in found if a.init and a.is_write and realize in a.realizes}
+    return next((a for a in found if a.buffer.data in memory and realize not in a.realizes), None)
 
 
 def _outside(groups: Sequence[Sequence[Var]], over: Set[Var]) -> list[Var]:
