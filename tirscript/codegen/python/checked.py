@@ -18,6 +18,7 @@ from tirscript.ir.expr import (
     Call,
     Cast,
     Div,
+    Expr,
     FloorDiv,
     FloorMod,
     IntImm,
@@ -100,6 +101,7 @@ class CheckedEmitter(Emitter):
         self.path: list[For | While] = []  # loops since the block around
         self.rounds: dict[While, str] = {}
         self.quiet = False
+        self.copied: Expr | None = None  # what a store takes as it is
 
     # ---- places
 
@@ -314,6 +316,8 @@ class CheckedEmitter(Emitter):
         shown = [a for a in block.iter_vars if not only_init or a.kind != "reduce"]
         kinds = "".join([a.kind[0].upper() if a.kind != "spatial" else "S" for a in shown])
         kinds = "".join(["C" if a.kind == "scan" else k for a, k in zip(shown, kinds, strict=True)])
+        if block.annotations.get("auto_copy"):
+            kinds = kinds.replace("S", "O")  # scratch that copies share in turn
         values = [py.tuple_of([py.string(a.var.name), py.name(self.variables[a.var])]) for a in shown]
         bound: set[Var] = set()
         for v in r.iter_values:
@@ -400,6 +404,8 @@ def _load(x: CheckedEmitter, e: BufferLoad) -> ast.expr:
     if x.quiet:
         return ast.Call(py.attribute(buffer, "peek"), at, [])
     keywords = [] if e.predicate is None else [ast.keyword("mask", x.value(e.predicate))]
+    if e is x.copied:
+        keywords.append(ast.keyword("copied", py.number(True)))
     return ast.Call(py.attribute(buffer, "read"), [x.site(e), *at], keywords)
 
 
@@ -444,7 +450,9 @@ _EXPRESSIONS: dict[type, Callable[[CheckedEmitter, Any], ast.expr | None]] = {
 
 def _store(x: CheckedEmitter, s: BufferStore) -> None:
     at = [x.root(i) for i in s.indices]
+    x.copied = s.value
     value = x.root(s.value, lambda e: x.stored(e, s.buffer.dtype))
+    x.copied = None
     keywords = [] if s.predicate is None else [ast.keyword("mask", x.root(s.predicate))]
     write = py.attribute(py.name(x.buffers[s.buffer]), "write")
     x.do(ast.Call(write, [x.site(s), value, *at], keywords))

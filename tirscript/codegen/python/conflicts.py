@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from .reports import Reports, Values, shown
-from .watched import Cell, Index, Watched
+from .watched import Cell, Index, Memory, Watched
 
 # A step into a loop whose iterations run at once: (run of the loop, iteration, kind, name).
 Step = tuple[int, int, str, str]
@@ -129,6 +129,14 @@ class Conflicts(Reports):
     path: Path
     coords: dict[str, int]
     time: int
+    copied: tuple[Watched, Index, int] | None = None  # what has just been read to be copied, and has no value
+
+    def take_copied(self, memory: Memory) -> bool:
+        """Whether what is stored next has no value; a result must have one."""
+        found, self.copied = self.copied, None
+        if found is not None and memory.known:
+            self._unwritten(*found)
+        return found is not None
 
     def outside(self, buffer: Watched, index: Index, site: int, write: bool) -> NoReturn:
         negative = any(i < 0 for i in index)
@@ -147,9 +155,16 @@ class Conflicts(Reports):
         self.fail("lane-conflict", said, site)
 
     def touch(
-        self, buffer: Watched, index: Index, key: int, site: int, write: bool, atomic: bool = False
+        self,
+        buffer: Watched,
+        index: Index,
+        key: int,
+        site: int,
+        write: bool,
+        atomic: bool = False,
+        copied: bool = False,
     ) -> None:
-        """An access of one cell."""
+        """An access of one cell; ``copied``: a read that may find no value, or the write of none."""
         memory = buffer.memory
         self.time += 1
         if write:
@@ -161,11 +176,13 @@ class Conflicts(Reports):
                 self.fail("read-only", said, site)
         cell = memory.cells.get(key)
         if cell is None:
-            if not write and not memory.known:
-                self._unwritten(buffer, index, site)
             cell = memory.cells[key] = Cell()
-        elif cell.write is None and not write and not memory.known:
-            self._unwritten(buffer, index, site)
+        if write:
+            cell.unknown = copied
+        elif cell.unknown or (cell.write is None and not memory.known):
+            if not copied:
+                self._unwritten(buffer, index, site)
+            self.copied = buffer, index, site
         now = Access(self.path, self.values(), site, self.time, atomic, self.coords)
         last = cell.write
         if len(self.frames) > max(memory.depth, 1) or self.frames[-1].repeated:

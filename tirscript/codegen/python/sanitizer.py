@@ -51,6 +51,7 @@ class Sanitizer(Views, Arithmetic):
         self.memories: list[Memory] = []
         self.time = 0
         self.changes = 0
+        self.copied = None
         self.site = 0
         self._runs = 0
         self._values = None

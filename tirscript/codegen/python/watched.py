@@ -20,13 +20,15 @@ _count = itertools.count()
 
 
 class Cell:
-    """The last write of a cell, and up to two reads since: enough to find every conflict."""
+    """The last write of a cell, and up to two reads since: enough to find every conflict.  ``unknown`` says
+    that the last write copied what had no value."""
 
-    __slots__ = ("reads", "write")
+    __slots__ = ("reads", "unknown", "write")
 
     def __init__(self) -> None:
         self.write: Access | None = None
         self.reads: list[Access] = []
+        self.unknown = False
 
 
 class Memory:
@@ -58,7 +60,7 @@ class Memory:
             for key, cell in old.items():
                 for byte in range(key * unit, key * unit + unit):
                     copy = self.cells[byte] = Cell()
-                    copy.write, copy.reads = cell.write, list(cell.reads)
+                    copy.write, copy.reads, copy.unknown = cell.write, list(cell.reads), cell.unknown
 
 
 class Watched:
@@ -122,12 +124,14 @@ class Watched:
                     index[axis] = n - 1 - index[axis]
         return tuple(index) if 0 <= rest < max(self.array.itemsize * self.lanes, 1) else None
 
-    def _touch(self, index: Index, site: int, write: bool, atomic: bool = False) -> None:
+    def _touch(
+        self, index: Index, site: int, write: bool, atomic: bool = False, copied: bool = False
+    ) -> None:
         address = self.place(index, site, write)
         unit = self.memory.unit
         first, last = address // unit, (address + self.array.itemsize * self.lanes - 1) // unit
         for key in range(first, last + 1):
-            self.watch.touch(self, index, key, site, write, atomic)
+            self.watch.touch(self, index, key, site, write, atomic, copied)
 
     def _lanes(self, index: tuple[Any, ...], mask: Any) -> list[Index]:
         """The elements of a vector access, of the lanes that count."""
@@ -143,26 +147,27 @@ class Watched:
 
     # ---- access
 
-    def read(self, site: int, *index: Any, mask: Any = None) -> Any:
-        """``self[index]``."""
+    def read(self, site: int, *index: Any, mask: Any = None, copied: bool = False) -> Any:
+        """``self[index]``; what is only ``copied`` may have no value, nor has its copy then."""
         if mask is not None or any(isinstance(i, np.ndarray) for i in index):
             for element in self._lanes(index, mask):
-                self._touch(element, site, False)
+                self._touch(element, site, False, copied=copied)
             if mask is not None:
                 return support.masked_load(self.array, index, mask)
             return self.array[index]
         element = tuple([int(i) for i in index])
-        self._touch(element, site, False)
+        self._touch(element, site, False, copied=copied)
         value = self.array[element]
         return value.copy() if self.lanes != 1 else value
 
     def write(self, site: int, value: Any, *index: Any, mask: Any = None) -> None:
         """``self[index] = value``."""
+        unknown = self.watch.take_copied(self.memory)
         if mask is not None or any(isinstance(i, np.ndarray) for i in index):
             elements = self._lanes(index, mask)
             seen: dict[Index, int] = {}
             for lane, element in enumerate(elements):
-                self._touch(element, site, True)
+                self._touch(element, site, True, copied=unknown)
                 if seen.setdefault(element, lane) != lane:
                     self.watch.two_lanes(self, element, seen[element], lane, site)
             self.watch.changes += 1
@@ -172,7 +177,7 @@ class Watched:
                 self.array[index] = value
             return
         element = tuple([int(i) for i in index])
-        self._touch(element, site, True)
+        self._touch(element, site, True, copied=unknown)
         array = self.array
         before = array[element].tobytes()
         array[element] = value
