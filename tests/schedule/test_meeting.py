@@ -302,6 +302,48 @@ def f(X: T.Buffer((5, 4), "int32"), Y: T.Buffer((5,), "int32")):
                         Y[v1] = 0
                     Y[v1] = Y[v1] + X[v1, v0]
 """
+DECIDED = """
+@T.prim_func
+def f(p: T.handle, X: T.Buffer((4, 5), "int32"), Y: T.Buffer((4,), "int32")):
+    n = T.int32()
+    P = T.match_buffer(p, (n,), "int32")
+    for i, k in T.grid(4, 5):
+        with T.block("b"):
+            v0, v1 = T.axis.remap("SR", [i, k])
+            T.where(k >= n)
+            with T.init():
+                Y[v0] = 9
+            Y[v0] = Y[v0] + X[v0, v1]
+"""
+FURTHER = """
+@T.prim_func
+def f(X: T.Buffer((3, 4), "int32"), Y: T.Buffer((4,), "int32")):
+    for k, i in T.grid(3, 4):
+        if i <= k:
+            with T.block("b"):
+                v0, v1 = T.axis.remap("SR", [i, k])
+                T.where(k < 1)
+                with T.init():
+                    Y[v0] = 9
+                Y[v0] = Y[v0] + X[v1, v0]
+"""
+OUTER = """
+@T.prim_func
+def f(X: T.Buffer((4, 6), "int32"), Y: T.Buffer((4,), "int32")):
+    for i in range(4):
+        with T.block("o"):
+            u = T.axis.spatial(4, i)
+            T.reads(X[u, 0:6])
+            T.writes(Y[u])
+            for k in range(6):
+                with T.block("b"):
+                    v0 = T.axis.spatial(4, u)
+                    v1 = T.axis.reduce(6, k)
+                    T.where(k + 3 <= u)
+                    with T.init():
+                        Y[v0] = 9
+                    Y[v0] = Y[v0] + X[v0, v1]
+"""
 EMPTY = """
 @T.prim_func
 def f(x: T.handle, Y: T.Buffer((5,), "int32")):
@@ -364,6 +406,39 @@ CASES: dict[str, tuple[str, Step, str]] = {
         BETWEEN,
         lambda s, loops: s.decompose_reduction("b", loops[2]),
         "repeated-instance",
+    ),
+    "decompose_reduction under a condition of updates": (
+        HIDDEN,
+        lambda s, loops: s.decompose_reduction("b", loops[2]),
+        "reduction-loop-outside",
+    ),
+    "decompose_reduction under a condition on a loop of one iteration": (
+        HIDDEN.replace("T.grid(1, 4)", "T.grid(1, 1)"),
+        lambda s, loops: s.decompose_reduction("b", loops[2]),
+        "repeated-instance",
+    ),
+    "decompose_reduction: a symbol does not decide": (
+        DECIDED,
+        lambda s, loops: s.decompose_reduction("b", loops[1]),
+        "",
+    ),
+    "fuse: a symbol does not decide": (DECIDED, fused(0, 1), "guarded-init"),
+    "split: a symbol does not decide": (DECIDED, lambda s, loops: s.split(loops[1], [None, 4]), ""),
+    "cache_write: a symbol does not decide": (
+        DECIDED,
+        lambda s, loops: s.cache_write("b", 0, "local"),
+        "",
+    ),
+    "cache_write: the init goes further than the updates": (
+        FURTHER,
+        lambda s, loops: s.cache_write("b", 0, "local"),
+        "",
+    ),
+    "an axis of the block around decides": (OUTER, lambda s, loops: s.unroll(loops[0]), ""),
+    "decompose_reduction: an axis of the block around decides": (
+        OUTER,
+        lambda s, loops: s.decompose_reduction("b", loops[0]),
+        "",
     ),
     "decompose_reduction at that loop": (UNIT, lambda s, loops: s.decompose_reduction("b", loops[0]), ""),
     "decompose_reduction with given regions": (HALVES, declared, "init-overtakes"),

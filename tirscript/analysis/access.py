@@ -54,7 +54,7 @@ from tirscript.ir.stmt import (
     Stmt,
     While,
 )
-from tirscript.ir.visitor import substitute, walk
+from tirscript.ir.visitor import free_vars, substitute, walk
 
 from .region import Axis, Box, Hull, evaluate, whole_box
 
@@ -399,18 +399,26 @@ class _Collector:
     def declared(self, block: Block, where: Any, allocated: Iterable[Buffer] = ()) -> None:
         """The regions that a block declares; what its init touches, at another time, is said apart too."""
         if self.enter_blocks and block.init is not None:
-            before, self.init = self.init, True
             if _has_opaque(block.init):
+                before, self.init = self.init, True
                 for r in block.writes:
                     self.add(r.buffer, None, True, where, r.region)
+                self.init = before
             else:
-                self.statement(block.init)
+                self.initial(block.init)
                 self.stmt = where
-            self.init = before
+        conditions = self.conditions
+        initial = (
+            set() if block.init is None else {n.buffer for n in walk(block.init) if type(n) is BufferLoad}
+        )
         for regions, is_write in ((block.reads, False), (block.writes, True)):
             for r in regions:
                 if r.buffer not in allocated:
+                    # What the init touches is part of it.
+                    both = block.init is not None and (is_write or r.buffer in initial)
+                    self.conditions = self.of_init() if both else conditions
                     self.add(r.buffer, None, is_write, where, r.region)
+                    self.conditions = conditions
 
     def enter_views(self, block: Block) -> None:
         for m in block.match_buffers:
@@ -423,10 +431,27 @@ class _Collector:
         self.local.update(block.alloc_buffers)
         self.enter_views(block)
         if block.init is not None:
-            before, self.init = self.init, True
-            self.statement(block.init)
-            self.init = before
+            self.initial(block.init)
         self.statement(block.body)
+
+    def initial(self, s: Stmt) -> None:
+        """The init of the block that was entered last."""
+        before, conditions = self.init, self.conditions
+        self.init, self.conditions = True, self.of_init()
+        self.statement(s)
+        self.init, self.conditions = before, conditions
+
+    def of_init(self) -> list[Expr]:
+        """The conditions under which the init of the block that was entered last runs: not those about loops
+        that only reduction axes are bound to."""
+        if not self.conditions or not self.realizes:
+            return self.conditions
+        loops = {a.var for a in self.axes}
+        kinds: dict[bool, set[Var]] = {True: set(), False: set()}
+        for iv in self.realizes[-1].block.iter_vars:
+            kinds[iv.kind == "reduce"] |= free_vars(self.values[iv.var])
+        pure = kinds[True] - kinds[False]
+        return [c for c in self.conditions if not (used := free_vars(c) & loops) or not used <= pure]
 
 
 def _end(dom: Range) -> Expr:

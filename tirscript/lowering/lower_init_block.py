@@ -171,8 +171,9 @@ class _Lower:
             elif type(e) is IfThenElse:
                 conditions += conjuncts(e.condition) if side else [Not(e.condition)]
         both: list[Expr] = []
+        known = loops | self.moving()
         for c in conditions:
-            mentioned = self.vars_of([c]) & loops
+            mentioned = self.vars_of([c]) & known
             if not mentioned or not mentioned <= pure:
                 both.append(c)
         # Memory that is declared inside such loops: their first iterations init it.
@@ -185,6 +186,16 @@ class _Lower:
             return nest
         self.pending.setdefault(originals[place][0], []).append(nest)
         return None
+
+    def moving(self) -> set[Var]:
+        """The axes of blocks around that are bound to loops."""
+        out: set[Var] = set()
+        loops: set[Var] = set()
+        for path, r in self.chain:
+            loops.update([e.loop_var for e, _ in path if type(e) is For])
+            values = zip(r.block.iter_vars, r.iter_values, strict=True)
+            out.update([iv.var for iv, e in values if not (loops | out).isdisjoint(free_vars(e))])
+        return out
 
     def start(self, touched: set[Buffer]) -> int:
         """Where in the path all memory that an init touches is declared."""

@@ -21,6 +21,7 @@ from ..refs import StmtSRef
 from .cover import NotCovered, Overrun
 from .footprint import touched
 from .regions import Prover
+from .surroundings import guards_updates, variables_around
 
 _LIMIT = 4096  # iterations that are tried one by one
 
@@ -311,7 +312,7 @@ def _check(
                 and answer[1] is None
                 and realize.block.init is not None
             ):
-                missed = _uninitialised(realize, own, loops, parts, guards)
+                missed = _uninitialised(place, own, loops, parts, guards)
                 if missed is not None:
                     raise _uncovered(place, loops, word, missed, None)
             if answer is None:
@@ -600,7 +601,7 @@ def _one_by_one(
 
 
 def _uninitialised(
-    realize: BlockRealize,
+    place: StmtSRef,
     own: list[tuple[IterVar, Expr]],
     loops: Sequence[For],
     parts: list[Expr],
@@ -608,11 +609,13 @@ def _uninitialised(
 ) -> Any:
     """A spatial instance that the loops do not visit, though its init would run where all are: conditions on
     reduction loops alone do not keep an init from running."""
+    realize: BlockRealize = place.node
     values = list(zip(realize.block.iter_vars, realize.iter_values, strict=True))
     spatial = set().union(*[free_vars(e) for iv, e in values if iv.kind != "reduce"])
-    pure = set().union(*[free_vars(e) for iv, e in values if iv.kind == "reduce"]) - spatial
+    reduce = set().union(*[free_vars(e) for iv, e in values if iv.kind == "reduce"])
     reduced = {iv.var for iv, _ in values if iv.kind == "reduce"}
-    both = [c for c in parts if not (used := free_vars(c)) or not used <= pure]
+    around = variables_around(place)
+    both = [c for c in parts if not guards_updates(c, around, reduce, spatial)]
     if len(both) == len(parts):
         return None
     kept = [(iv, e) for iv, e in own if iv.kind != "reduce"]

@@ -19,7 +19,7 @@ from tirscript.ir.visitor import free_vars
 
 from ..refs import StmtSRef
 from .apart import axes_apart, loops_apart
-from .surroundings import aliased_params, surroundings
+from .surroundings import aliased_params, guards_updates, surroundings, variables_around
 
 Roots = Mapping[Var, frozenset[Var]]
 Condition = tuple[Expr, frozenset[Var]]  # with the loops that it is made of
@@ -74,9 +74,12 @@ def begins_further_in(block: StmtSRef, top: StmtSRef, over: Set[Var]) -> Begun |
             inner.append(p.node)
         p = p.parent
     outer: list[StmtSRef] = []
+    conditions: list[Expr] = []
     while p is not None and not (type(p.node) is BlockRealize and p.node.iter_values):
         if type(p.node) is For:
             outer.append(p)
+        elif type(p.node) is IfThenElse:
+            conditions.append(p.node.condition)
         p = p.parent
     if not outer:
         return None
@@ -90,6 +93,12 @@ def begins_further_in(block: StmtSRef, top: StmtSRef, over: Set[Var]) -> Begun |
     after = _outside([(f.loop_var,) for f in around], over)
     if before[: len(after)] == after:  # each is told apart below, where that matters
         return None
+    kept = [_roots(v, {}) for iv, v in zip(realize.block.iter_vars, realize.iter_values, strict=True)
+            if iv.kind != "reduce"]  # fmt: skip
+    variables = variables_around(block)
+    if any(guards_updates(c, variables, found.over, _NONE.union(*kept)) for c in conditions):
+        # The init does not stand under the condition, and would.
+        return Begun(realize, around[0].loop_var, Unknown(accesses_of(around[0])[0]))
     other = _used_by_others(around[0], realize)
     if other is not None:  # what stands before the block would come before its init
         return Begun(realize, after[-1], Unknown(other))
@@ -174,17 +183,22 @@ def _loop_of(answer: Witness | Unknown, moved: Sequence[Var]) -> Var:
     return moved[0]
 
 
-def guard_changes(body: Any, fused: Set[Var], dropped: Set[Var]) -> tuple[BlockRealize, Expr] | None:
-    """A block with an init below a statement, and a condition that would come to guard its init, or no longer
-    would, if the loops ``fused`` were one and those ``dropped`` no more there."""
+def guard_changes(
+    place: StmtSRef, chain: Sequence[For], fused: Set[Var], dropped: Set[Var]
+) -> tuple[BlockRealize, Expr] | None:
+    """A block with an init below the perfect nest ``chain``, the first at ``place``, and a condition that
+    would come to guard the init, or no longer would, if the loops ``fused`` were one and ``dropped`` gone."""
 
     def one(loops: frozenset[Var]) -> frozenset[Var]:
         rest = loops - fused - dropped
         return rest | fused if not loops.isdisjoint(fused) else rest
 
-    for found in _reductions(body, {}, [], []):
+    outside = variables_around(place)
+    for found in _reductions(chain[-1].body, {}, [], []):
+        loops = outside.union([f.loop_var for f in (*chain, *found.inner)])
         pure, then = found.over - found.kept, one(found.over) - one(found.kept)
-        for c, used in found.conditions:
+        for c, roots in found.conditions:
+            used = roots & loops
             if _of_updates(used, pure) != _of_updates(one(used), then):
                 return found.realize, c
     return None

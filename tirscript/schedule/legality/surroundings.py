@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from tirscript.analysis.access import conjuncts, negated
 from tirscript.ir.expr import Expr, Var
 from tirscript.ir.stmt import BlockRealize, For, IfThenElse
+from tirscript.ir.visitor import free_vars
 
 from ..refs import StmtSRef
 from ..state import FunctionState
@@ -40,6 +42,31 @@ def outside_ranges(place: StmtSRef) -> dict[Var, Interval]:
                     out[iv.var] = (low, low + max(extent, 1) - 1)
         p = p.parent
     return out
+
+
+def variables_around(place: StmtSRef) -> set[Var]:
+    """The loops around a place, and the axes of blocks around that are bound to loops."""
+    out: set[Var] = set()
+    around = []
+    p = place.parent
+    while p is not None:
+        around.append(p.node)
+        p = p.parent
+    for s in reversed(around):
+        if type(s) is For:
+            out.add(s.loop_var)
+        elif type(s) is BlockRealize:
+            values = zip(s.block.iter_vars, s.iter_values, strict=True)
+            out.update([iv.var for iv, e in values if not out.isdisjoint(free_vars(e))])
+    return out
+
+
+def guards_updates(c: Expr, around: Set[Var], reduced: Set[Var], others: Set[Var]) -> bool:
+    """Whether a condition guards the updates of a block alone, not its init: it is about loops that only
+    reduction axes are bound to.  ``around`` are the variables around the block, ``reduced`` those that its
+    reduction axes are bound to, ``others`` those that its other axes are bound to."""
+    used = free_vars(c) & around
+    return bool(used) and used.isdisjoint(others) and used <= reduced
 
 
 def conditions_around(place: StmtSRef) -> list[Expr]:

@@ -61,6 +61,7 @@ from ..legality.cells import index_of
 from ..legality.cover import check_axes_cover
 from ..legality.init_motion import InitPlan, check_others, check_own, check_repeats
 from ..legality.outer_reduction import goes_on
+from ..legality.surroundings import guards_updates, variables_around
 from ..names import free_name, names_around, names_inside
 from ..record.trace import InstructionKind
 from ..refs import BlockRV, StmtSRef, block_token
@@ -161,7 +162,7 @@ def check(state: ScheduleState, block: Any, loop: Any) -> InitPlan:
     for a in accesses(b) if b.alloc_buffers else ():
         if a.init and a.buffer in b.alloc_buffers:
             raise InitUsesLocal(bp.home, at=[(realize, None)], block=realize, buffer=a.buffer)
-    loops, guards = _kept(realize, path, spatial, reduce)
+    loops, guards = _kept(bp, path, spatial, reduce)
     plan = InitPlan(bp, lp, path, loops, guards)
     if state.enable_check:
         check_repeats(plan, spatial, reduce)
@@ -186,19 +187,19 @@ def _check_outside(bp: StmtSRef, lp: StmtSRef) -> None:
 
 
 def _kept(
-    realize: BlockRealize, path: list[StmtSRef], spatial: set[Var], reduce: dict[Var, IterVar]
+    bp: StmtSRef, path: list[StmtSRef], spatial: set[Var], reduce: dict[Var, IterVar]
 ) -> tuple[set[Var], list[Expr]]:
     """The loops and the conjuncts of the predicate that the init keeps."""
+    realize: BlockRealize = bp.node
+    around = variables_around(bp)
     inner = {p.node.loop_var for p in path if type(p.node) is For}
     needed = spatial & inner
     guards = []
     for c in conjuncts(realize.predicate):
-        used = free_vars(c)
-        # A conjunct over reduction loops alone guards the update only.
-        if used and all(v in reduce and v not in spatial for v in used):
+        if guards_updates(c, around, reduce.keys(), spatial):
             continue
         guards.append(c)
-        needed |= used & inner
+        needed |= free_vars(c) & inner
     changed = True
     while changed:
         changed = False
@@ -207,10 +208,9 @@ def _kept(
             if type(s) is For and s.loop_var in needed:
                 more = (free_vars(s.min) | free_vars(s.extent)) & inner
             elif type(s) is IfThenElse:
-                used = free_vars(s.condition)
-                if used and all(v in reduce and v not in spatial for v in used):
+                if guards_updates(s.condition, around, reduce.keys(), spatial):
                     continue
-                more = used & inner
+                more = free_vars(s.condition) & inner
             else:
                 continue
             if not more <= needed:

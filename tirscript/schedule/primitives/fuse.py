@@ -155,7 +155,7 @@ def _check_reductions(places: list[StmtSRef]) -> None:
     begun = begins_elsewhere(top, chain, [one or [f.loop_var for f in chain]])
     if begun is None:
         kept = set(one) or {f.loop_var for f in chain}
-        found = guard_changes(chain[-1].body, kept, {f.loop_var for f in chain} - kept)
+        found = guard_changes(top, chain, kept, {f.loop_var for f in chain} - kept)
         if found is not None:
             realize, condition = found
             raise GuardedInit(

@@ -34,6 +34,7 @@ from tirscript.ir.visitor import free_vars
 from ..errors import Refusal
 from ..legality.outer_reduction import goes_on
 from ..legality.prove import bind_around, same
+from ..legality.surroundings import guards_updates, variables_around
 from ..names import free_name, names_around, names_inside, new_names
 from ..refs import StmtSRef
 from .substitute import put
@@ -213,7 +214,7 @@ def _check_init(plan: Blocking, m: Member) -> None:
     lost = {v for v, e in plan.outside.items() if not reduced.isdisjoint(free_vars(e))}
     if not lost:
         return
-    conditions = [c for c in m.guards if not update_alone(m, free_vars(c))]
+    conditions = [c for c in m.guards if not update_alone(m, c)]
     for p in m.path:
         s: Any = p.node
         if type(s) is For and (s.loop_var in m.spatial or s.loop_var not in m.reduce):
@@ -455,7 +456,7 @@ def _divide_guards(plan: Blocking, m: Member, alone: bool, conditions: list[Expr
         m.guards.append(c)
         if b.init is None or not alone:
             continue
-        if update_alone(m, used):
+        if update_alone(m, c):
             continue
         for v in used:
             if v in m.reduce and v not in m.spatial:
@@ -464,9 +465,9 @@ def _divide_guards(plan: Blocking, m: Member, alone: bool, conditions: list[Expr
                 )
 
 
-def update_alone(m: Member, used: frozenset[Var]) -> bool:
-    """Whether a condition over these variables is about reduction loops only: it guards no init."""
-    return bool(used) and all(v in m.reduce and v not in m.spatial for v in used)
+def update_alone(m: Member, condition: Expr) -> bool:
+    """Whether a condition is about reduction loops only: it guards no init."""
+    return guards_updates(condition, variables_around(m.block), m.reduce.keys(), m.spatial)
 
 
 def _plain(e: Expr) -> bool:

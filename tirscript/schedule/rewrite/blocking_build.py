@@ -167,11 +167,7 @@ def _init_nest(m: Member, values: Mapping[Var, Expr], outside: Mapping[Var, Expr
     realize: BlockRealize = m.block.node
     b = realize.block
     assert b.init is not None
-    guards = []
-    for c in m.guards:
-        used = free_vars(c)
-        if not update_alone(m, used):
-            guards.append(c)
+    guards = [c for c in m.guards if not update_alone(m, c)]
     needed: set[Var] = set()
     axes = [a for a in m.axes if a.inner is not None and a.iv.kind != "reduce"]
     for axis in axes:
