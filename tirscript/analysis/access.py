@@ -407,6 +407,11 @@ class _Collector:
             else:
                 self.initial(block.init)
                 self.stmt = where
+        if not self.enter_blocks and block.init is not None and self.goes_on(block):
+            # The init has run before: the updates read what they find.
+            for r in block.writes:
+                if r.buffer not in allocated:
+                    self.add(r.buffer, None, False, where, r.region)
         conditions = self.conditions
         initial = (
             set() if block.init is None else {n.buffer for n in walk(block.init) if type(n) is BufferLoad}
@@ -440,6 +445,13 @@ class _Collector:
         self.init, self.conditions = True, self.of_init()
         self.statement(s)
         self.init, self.conditions = before, conditions
+
+    def goes_on(self, block: Block) -> bool:
+        """Whether the reduction of a block goes over more than the loops seen so far."""
+        loops = {a.var for a in self.axes}
+        return any(
+            iv.kind == "reduce" and not free_vars(self.values[iv.var]) <= loops for iv in block.iter_vars
+        )
 
     def of_init(self) -> list[Expr]:
         """The conditions under which the init of the block that was entered last runs: not those about loops
