@@ -110,6 +110,20 @@ def f(X: T.Buffer((5, 3), "int32"), Y: T.Buffer((5,), "int32")):
                 Y[vi] = 7
             Y[vi] = Y[vi] + X[vi, vk]
 """
+ONCE = """
+@T.prim_func
+def f(X: T.Buffer((1, 2), "int32"), Y: T.Buffer((1,), "int32")):
+    for u in range(1):
+        for w in range(1, 2):
+            for i in range(5):
+                with T.block("b"):
+                    v0 = T.axis.reduce(1, u)
+                    v1 = T.axis.spatial(2, i % 2)
+                    v2 = T.axis.reduce(1, 1 - w)
+                    with T.init():
+                        Y[v1 // 2] = 0
+                    Y[v1 // 2] = Y[v1 // 2] - X[v0 + v2, v1]
+"""
 ZERO = """
 @T.prim_func
 def f(X: T.Buffer((2, 4, 1), "int32"), Y: T.Buffer((2, 4), "int32")):
@@ -393,6 +407,7 @@ CASES: dict[str, tuple[str, Step, str]] = {
     "fuse of reduction loops with runs": (SUMS, fused(1, 2), ""),
     "fuse of all": (SUMS, fused(0, 1, 2), "reduction-begins-again"),
     "fuse of runs": (SUMS, fused(0, 1), ""),
+    "fuse of reduction loops of one iteration": (ONCE, fused(0, 1), "reduction-begins-again"),
     "fuse: a condition of updates alone": (GUARDED.format(condition="k >= 3"), fused(0, 1), "guarded-init"),
     "fuse: a condition of both": (GUARDED.format(condition="i + k < 3"), fused(0, 1), ""),
     "fuse: no longer a condition of both": (GUARDED.format(condition="i < 3"), fused(1, 2), ""),

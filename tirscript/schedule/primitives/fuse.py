@@ -150,12 +150,12 @@ def check(state: ScheduleState, loops: tuple[Any, ...], preserve_unit_iters: boo
 def _check_reductions(places: list[StmtSRef]) -> None:
     chain: list[For] = [p.node for p in places]
     top = places[0]
-    # Loops of one iteration leave no trace in the new one, unless there are no others.
-    one = [f.loop_var for f in chain if not (type(f.extent) is IntImm and f.extent.value == 1)]
-    begun = begins_elsewhere(top, chain, [one or [f.loop_var for f in chain]])
+    # Loops of one iteration may leave no trace in the new one.
+    var, _, values = _constant(chain, "fused") or _general(chain, "fused")
+    one = [v for v, e in values.items() if e is var or var in free_vars(e)]
+    begun = begins_elsewhere(top, chain, [one])
     if begun is None:
-        kept = set(one) or {f.loop_var for f in chain}
-        found = guard_changes(top, chain, kept, {f.loop_var for f in chain} - kept)
+        found = guard_changes(top, chain, set(one), {f.loop_var for f in chain if f.loop_var not in one})
         if found is not None:
             realize, condition = found
             raise GuardedInit(
