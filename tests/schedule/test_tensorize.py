@@ -674,3 +674,40 @@ def test_an_init_inside_of_a_block_is_no_part_of_the_description() -> None:
         c = np.full((4, 9), -1, "int32")
         ts.build(sch.mod, target=target)(x, w, c)
         np.testing.assert_array_equal(c, x @ w)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_loops_of_one_iteration_in_an_axis(keep: bool) -> None:
+    """The axis runs wholly inside: where the argument starts does not depend on the loops outside."""
+    body = """
+@T.prim_func
+def d(b: T.Buffer((3,), "float32", offset_factor=1), B: T.Buffer((3,), "float32", offset_factor=1)):
+    with T.block("root"):
+        T.reads(b[0:3])
+        T.writes(B[0:3])
+        for k in range(3):
+            with T.block("B"):
+                v = T.axis.spatial(3, k)
+                B[v] = b[v] * T.float32(2)
+"""
+    plain = body.replace(
+        '            with T.block("B"):\n                v = T.axis.spatial(3, k)\n    ', "        "
+    )
+    plain = plain.replace("B[v] = b[v]", "B[k] = b[k]").replace("                B[k]", "            B[k]")
+    ts.tir.TensorIntrin.register("tests.double", ts.parse(body), ts.parse(plain), override=True)
+    sch = Schedule(
+        ts.parse("""
+@T.prim_func
+def f(b: T.Buffer((3,), "float32"), B: T.Buffer((3,), "float32")):
+    for i, j, k in T.grid(1, 1, 3):
+        with T.block("B"):
+            v0 = T.axis.spatial(3, i * 3 + j * 3 + k)
+            B[v0] = b[v0] * T.float32(2)
+"""),
+        debug_mask="all",
+    )
+    sch.tensorize(sch.get_loops("B")[2], "tests.double", preserve_unit_iters=keep)
+    assert "T.match_buffer(b[0:3], (3,)" in sch.mod.script()
+    b, out = np.arange(3, dtype="float32"), np.zeros(3, "float32")
+    ts.build(sch.mod)(b, out)
+    np.testing.assert_array_equal(out, b * 2)

@@ -147,6 +147,8 @@ def check(
                 values[axis.iv.var] = outer if constant else axis.outer_var  # type: ignore[assignment]
             elif axis.step is not None or axis.offset is not None:
                 values[axis.iv.var] = axis_value(axis, axis.outer_var, axis.inner)
+            else:
+                values[axis.iv.var] = axis.inner
         values.update(blocking.outside)
     else:
         target = place.node.block.body
