@@ -124,6 +124,19 @@ def f(X: T.Buffer((1, 2), "int32"), Y: T.Buffer((1,), "int32")):
                         Y[v1 // 2] = 0
                     Y[v1 // 2] = Y[v1 // 2] - X[v0 + v2, v1]
 """
+TOUCHED = """
+@T.prim_func
+def f(X: T.Buffer((4, 3), "int32"), Y: T.Buffer((4,), "int32")):
+    for i, k in T.grid(4, 3):
+        with T.block("w"):
+            u = T.axis.opaque(4, i)
+            Y[(u + 1) % 4] = 7
+        with T.block("b"):
+            v0, v1 = T.axis.remap("SR", [i, k])
+            with T.init():
+                Y[v0] = 0
+            Y[v0] = Y[v0] + X[v0, v1]
+"""
 ZERO = """
 @T.prim_func
 def f(X: T.Buffer((2, 4, 1), "int32"), Y: T.Buffer((2, 4), "int32")):
@@ -407,6 +420,8 @@ CASES: dict[str, tuple[str, Step, str]] = {
     "fuse of reduction loops with runs": (SUMS, fused(1, 2), ""),
     "fuse of all": (SUMS, fused(0, 1, 2), "reduction-begins-again"),
     "fuse of runs": (SUMS, fused(0, 1), ""),
+    "fuse: another statement uses the cells": (TOUCHED, fused(0, 1), "reduction-begins-again"),
+    "reorder: another statement uses the cells": (TOUCHED, loops_in("ji"), "reversed-dependence"),
     "fuse of reduction loops of one iteration": (ONCE, fused(0, 1), "reduction-begins-again"),
     "fuse: a condition of updates alone": (GUARDED.format(condition="k >= 3"), fused(0, 1), "guarded-init"),
     "fuse: a condition of both": (GUARDED.format(condition="i + k < 3"), fused(0, 1), ""),

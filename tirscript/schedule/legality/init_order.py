@@ -120,16 +120,23 @@ def _moved(
         return None
     free = [f for f in loops if f.loop_var not in before[:same]]
     realize = found.realize
-    if not aliased_params(place.home) and loops_apart(realize, free).issuperset(moved):
-        return None
-    if (
-        set(before) == set(after)
-        and not found.conditions
-        and _says_only_cells(realize, [f.loop_var for f in loops])
+    if not aliased_params(place.home) and (
+        _is_all(place.node, realize) or _used_by_others(place.node, realize) is None
     ):
-        return None  # runs that touch one cell do the same
+        if loops_apart(realize, free).issuperset(moved):
+            return None
+        only_cells = not found.conditions and _says_only_cells(realize, [f.loop_var for f in loops])
+        if only_cells and set(before) == set(after):
+            return None  # runs that touch one cell do the same
     answer = inits_in_order(place.node, realize, before, after, **surroundings(place))
     return None if answer is None else Begun(realize, _loop_of(answer, moved), answer)
+
+
+def _is_all(s: Any, realize: BlockRealize) -> bool:
+    """Whether there is nothing but loops around the block."""
+    while type(s) is For:
+        s = s.body
+    return s is realize
 
 
 def _used_by_others(top: For, realize: BlockRealize) -> Access | None:
