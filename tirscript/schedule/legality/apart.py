@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from tirscript.ir.expr import IntImm, Var
+from tirscript.arith.linear import to_linear
+from tirscript.ir.expr import Expr, IntImm, Var
 from tirscript.ir.node import memo_of
 from tirscript.ir.stmt import Block, BlockRealize, For
+from tirscript.ir.visitor import free_vars
 
 from .cells import Digit, Form, complete, index_of, own_cells, same_form
 
@@ -61,6 +63,8 @@ def loops_apart(realize: BlockRealize, loops: Sequence[For]) -> set[Var]:
                 out |= _determined(index, loops)
             elif type(index) is Digit:
                 digits.append(index)
+            else:
+                out |= _parts(value, loops, digits)
     while digits:
         # Digits of one number that leave nothing out tell its values apart.
         base = digits[0].base
@@ -69,6 +73,45 @@ def loops_apart(realize: BlockRealize, loops: Sequence[For]) -> set[Var]:
         if complete(group, _values(base, loops)):
             out |= _determined(base, loops)
     return out
+
+
+def _parts(value: Expr, loops: Sequence[For], digits: list[Digit]) -> set[Var]:
+    """The variables that follow from a sum of loops and digits; digits that do are added to ``digits``."""
+    lin = to_linear(value)
+    if lin is None:
+        return set()
+    sizes = {f.loop_var: f.extent for f in loops}
+    parts: list[tuple[int, Any, Var | Digit]] = []
+    for atom, k in lin.terms.items():
+        if isinstance(atom, Var):
+            if atom in sizes:
+                extent = sizes[atom]
+                parts.append((abs(k), extent.value - 1 if type(extent) is IntImm else inf, atom))
+            continue
+        if sizes.keys().isdisjoint(free_vars(atom.expr)):
+            continue
+        digit = index_of(atom.expr)
+        if type(digit) is not Digit or type(digit.low) is not int:
+            return set()
+        top = _values(digit.base, loops) if digit.high is inf else digit.high
+        last = (top - 1) // digit.low if type(top) is int else inf
+        parts.append((abs(k), last, digit))
+    found = _told([(k, last) for k, last, _ in parts])
+    if not found:
+        return set()
+    digits += [x for _, _, x in parts if type(x) is Digit]
+    return {x for _, _, x in parts if type(x) is Var}
+
+
+def _told(parts: list[tuple[int, Any]]) -> bool:
+    """Whether a sum tells its parts: each weight exceeds what those with a smaller one can make up for.  The
+    parts are weights, each with the largest value of what it weighs."""
+    reach = 0.0
+    for k, last in sorted(parts, key=lambda part: part[0]):
+        if k <= reach:
+            return False
+        reach += k * last
+    return True
 
 
 def _values(form: Form, loops: Sequence[For]) -> Any:
@@ -93,14 +136,7 @@ def _determined(form: Form, loops: Sequence[For]) -> set[Var]:
             sizes[v] = inf
             if type(f.extent) is IntImm and type(f.min) is IntImm:
                 sizes[v] = f.extent.value - 1
-    reach = 0.0
-    out: set[Var] = set()
-    for v, k in sorted(((v, abs(form.terms[v])) for v in sizes), key=lambda item: item[1]):
-        if k <= reach:
-            return set()
-        out.add(v)
-        reach += k * sizes[v]
-    return out
+    return set(sizes) if _told([(abs(form.terms[v]), last) for v, last in sizes.items()]) else set()
 
 
 __all__ = ["axes_apart", "loops_apart"]

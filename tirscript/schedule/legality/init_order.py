@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tirscript.analysis.access import Access, accesses_of, conjuncts
 from tirscript.analysis.dependence import Unknown, Witness, inits_in_order
 from tirscript.ir.expr import Expr, IntImm, Not, Var
-from tirscript.ir.stmt import BlockRealize, For, IfThenElse, SeqStmt
+from tirscript.ir.stmt import BlockRealize, BufferStore, For, IfThenElse, SeqStmt
 from tirscript.ir.visitor import free_vars
 
 from ..refs import StmtSRef
@@ -47,9 +47,16 @@ class _Reduction(NamedTuple):
     inner: list[For]  # the loops between the nest and the block
 
 
-def begins_elsewhere(place: StmtSRef, chain: Sequence[For], groups: Sequence[Sequence[Var]]) -> Begun | None:
+def begins_elsewhere(
+    place: StmtSRef,
+    chain: Sequence[For],
+    groups: Sequence[Sequence[Var]],
+    told: Set[Var] | None = None,
+) -> Begun | None:
     """A reduction below the perfect nest ``chain`` (the first at ``place``) that begins elsewhere where each
-    of ``groups`` is one loop in the place of these."""
+    of ``groups`` is one loop in the place of these; ``told`` are loops that tell cells apart, if known."""
+    if _surely_kept(place, chain, groups, told):
+        return None
     for found in _reductions(chain[-1].body, {}, [], []):
         loops = [*chain, *found.inner]
         old = [(f.loop_var,) for f in loops]
@@ -61,6 +68,31 @@ def begins_elsewhere(place: StmtSRef, chain: Sequence[For], groups: Sequence[Seq
         if begun is not None:
             return begun
     return None
+
+
+def _surely_kept(
+    place: StmtSRef, chain: Sequence[For], groups: Sequence[Sequence[Var]], told: Set[Var] | None
+) -> bool:
+    """The quick answer for one block: what begins its reduction again are loops that tell its cells apart,
+    those in ``told`` where that is known."""
+    loops = list(chain)
+    s: Any = chain[-1].body
+    while type(s) is For:
+        loops.append(s)
+        s = s.body
+    if type(s) is not BlockRealize or type(s.block.body) is not BufferStore:
+        return False
+    if s.block.init is None:
+        return True
+    if aliased_params(place.home):
+        return False
+    over: set[Var] = set()
+    for iv, e in zip(s.block.iter_vars, s.iter_values, strict=True):
+        if iv.kind == "reduce":
+            over.update((e,) if type(e) is Var else free_vars(e))
+    old = [(f.loop_var,) for f in loops]
+    before, after = _outside(old, over), _outside([*groups, *old[len(chain) :]], over)
+    return before == after or {*before, *after} <= (loops_apart(s, loops) if told is None else told)
 
 
 def begins_further_in(block: StmtSRef, top: StmtSRef, over: Set[Var]) -> Begun | None:

@@ -318,14 +318,10 @@ def _linear_in_order(
     return True
 
 
-def _surely_in_order(place: StmtSRef, chain: Sequence[For], turned: Sequence[tuple[Var, Var]]) -> bool:
+def _surely_in_order(realize: BlockRealize, fixed: set[Var], turned: Sequence[tuple[Var, Var]]) -> bool:
     """The quick answer for one block: of two loops that change places, one is the same wherever instances
-    meet, or all meetings are updates that commute."""
-    realize, inner = _single_block(chain[-1].body, list(chain))
-    if realize is None or _may_be_aliased(place.home):
-        return False
+    meet, or all meetings are updates that commute; ``fixed`` are those that are the same."""
     block = realize.block
-    fixed = loops_apart(realize, inner)
     loose = [v for pair in turned if pair[0] not in fixed and pair[1] not in fixed for v in pair]
     if not loose:
         return True
@@ -366,7 +362,9 @@ def check_reorder(place: StmtSRef, chain: Sequence[For], order: Sequence[For]) -
     if not turned:
         return
     names = ", ".join([f"`{f.loop_var.name}`" for f in order])
-    begun = begins_elsewhere(place, chain, [(f.loop_var,) for f in order])
+    realize, loops = _single_block(chain[-1].body, list(chain))
+    told = None if realize is None or _may_be_aliased(place.home) else loops_apart(realize, loops)
+    begun = begins_elsewhere(place, chain, [(f.loop_var,) for f in order], told)
     if begun is not None:
         if isinstance(begun.answer, Unknown):
             what = unknown_text(begun.answer)
@@ -376,7 +374,7 @@ def check_reorder(place: StmtSRef, chain: Sequence[For], order: Sequence[For]) -
         raise ReversedDependence(
             place.home, at=[(top, None), (begun.realize, None)], notes=[begun.note], loops=names
         )
-    if _surely_in_order(place, chain, turned):
+    if realize is not None and told is not None and _surely_in_order(realize, told, turned):
         return
     if _linear_in_order(place, chain, position, turned):
         return
