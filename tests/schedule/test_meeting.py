@@ -137,6 +137,22 @@ def f(X: T.Buffer((4, 3), "int32"), Y: T.Buffer((4,), "int32")):
                 Y[v0] = 0
             Y[v0] = Y[v0] + X[v0, v1]
 """
+PASSED = """
+@T.prim_func
+def f(X: T.Buffer((4,), "int32"), Y: T.Buffer((4,), "int32")):
+    for i in range(4):
+        for u in range(1, 2):
+            with T.block("w"):
+                v = T.axis.opaque(4, i)
+                Y[v] = Y[v] + 7
+            for j in range(1):
+                with T.block("b"):
+                    v0 = T.axis.reduce(1, u // 2)
+                    v1 = T.axis.spatial(4, i + j)
+                    with T.init():
+                        Y[v1] = 0
+                    Y[v1] = Y[v1] + X[v1] + v0
+"""
 ZERO = """
 @T.prim_func
 def f(X: T.Buffer((2, 4, 1), "int32"), Y: T.Buffer((2, 4), "int32")):
@@ -423,6 +439,7 @@ CASES: dict[str, tuple[str, Step, str]] = {
     "fuse: another statement uses the cells": (TOUCHED, fused(0, 1), "reduction-begins-again"),
     "reorder: another statement uses the cells": (TOUCHED, loops_in("ji"), "reversed-dependence"),
     "fuse of reduction loops of one iteration": (ONCE, fused(0, 1), "reduction-begins-again"),
+    "fuse: the init would pass a statement": (PASSED, fused(0, 1), "dependence-unknown"),
     "fuse: a condition of updates alone": (GUARDED.format(condition="k >= 3"), fused(0, 1), "guarded-init"),
     "fuse: a condition of both": (GUARDED.format(condition="i + k < 3"), fused(0, 1), ""),
     "fuse: no longer a condition of both": (GUARDED.format(condition="i < 3"), fused(1, 2), ""),

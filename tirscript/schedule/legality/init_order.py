@@ -64,6 +64,10 @@ def begins_elsewhere(
         before, after = _outside(old, found.over), _outside(whole, found.over)
         if before == after or _goes_on(place, found.over.difference([v for (v,) in old])):
             continue
+        within = len(before) < len(chain), len(after) < sum(map(len, groups))
+        other = None if within[0] == within[1] else _used_by_others(chain[0], found.realize)
+        if other is not None:  # the init would pass what stands below the nest
+            return Begun(found.realize, chain[0].loop_var, Unknown(other))
         begun = _moved(place, found, loops, before, after)
         if begun is not None:
             return begun
