@@ -5,9 +5,10 @@
 nested region, or one of another Python thread, runs serially in its caller.
 
 Workers wait for a new generation, spinning a little and then blocking.  The low 16 bits of the generation
-are its number of chunks: who takes part knows it from one read, and acknowledges, so the description of a
-region stays until it was read; others may miss generations.  A forked child has no workers; it starts its
-own at its first region.
+are its number of chunks: who takes part knows it from one read, and writes the generation to a cache line of
+its own when it ends, so the description of a region stays until it was read; others may miss generations.
+Locks are for who blocks and who wakes another, never on the way of threads that spin.  A forked child has no
+workers; it starts its own at its first region.
 
 ``TIRSCRIPT_POOL=gomp`` gives the work to an OpenMP runtime instead (whose threads do not survive a fork: a
 child runs its loops serially), ``TIRSCRIPT_POOL=serial`` to nobody.
@@ -23,6 +24,7 @@ import platform
 import signal
 import sys
 import threading
+import time
 from typing import Any
 
 from tirscript.diagnostics import CallTypeError, CallValueError, did_you_mean
@@ -30,13 +32,14 @@ from tirscript.diagnostics import CallTypeError, CallValueError, did_you_mean
 from . import pool_text
 
 MAX_THREADS = 256
-_SPINS = 400  # about 20 microseconds of `pause`
+_SPIN_SECONDS = 10e-6  # what blocking and waking cost is of this order
 
 _lock = threading.RLock()
 _pool: _Pool | None = None
 _threads: int | None = None
 _pinned = False
 _made: list[_Pool] = []  # code in which threads may wait is never unloaded
+_SYMBOLS = ("limit", "spins", "pauses", "reset", "stop", "cpus", "started", "handles")
 KINDS = ("own", "gomp", "serial")
 
 
@@ -119,10 +122,10 @@ class _Pool:
             text, symbols = pool_text.CHUNK + pool_text.GOMP, _openmp()
             names.append("tirscript_pool_limit")
         else:
-            text = (pool_text.CHUNK + pool_text.TEXT).replace("PAUSE", _pause()).replace("SPINS", str(_SPINS))
+            text = (pool_text.CHUNK + pool_text.TEXT).replace("PAUSE", _pause())
             text = text.replace("SETMASK", str(int(signal.SIG_SETMASK))).replace("MAX", str(MAX_THREADS))
             text += pool_text.PIN if _can_pin() else pool_text.NO_PIN
-            names += [f"tirscript_pool_{n}" for n in ("limit", "reset", "stop", "cpus", "started", "handles")]
+            names += [f"tirscript_pool_{n}" for n in _SYMBOLS]
         self._code = load(text, names, Machine(opt_level=2), symbols, ())
         address = self._code.addresses
         self.entry = address["tirscript_parallel"]
@@ -137,6 +140,8 @@ class _Pool:
             self._started = ctypes.c_int64.from_address(address["tirscript_pool_started"])
             self._reset = call(address["tirscript_pool_reset"])
             self._stop = call(address["tirscript_pool_stop"])
+            pauses: Any = ctypes.CFUNCTYPE(None, ctypes.c_int64)(address["tirscript_pool_pauses"])
+            ctypes.c_int64.from_address(address["tirscript_pool_spins"]).value = _spins(pauses)
             self._reset()
             os.register_at_fork(after_in_child=self._reset)
             atexit.register(self._stop)
@@ -193,6 +198,16 @@ def _openmp() -> dict[str, int]:
         code="pool",
         hint="install libgomp, or leave TIRSCRIPT_POOL unset",
     )
+
+
+def _spins(pauses: Any) -> int:
+    """How many pauses to spin: one takes 3 to 140 cycles, by the kind of CPU."""
+    count, best = 500, float("inf")
+    for _ in range(3):
+        start = time.perf_counter()
+        pauses(count)
+        best = min(best, time.perf_counter() - start)
+    return max(50, min(int(_SPIN_SECONDS / best * count), 20_000))
 
 
 def _pause() -> str:

@@ -1,4 +1,4 @@
-"""The thread pools in LLVM IR; ``pool`` fills in MAX, SPINS, PAUSE and SETMASK."""
+"""The thread pools in LLVM IR; ``pool`` fills in MAX, PAUSE and SETMASK."""
 
 SERIAL = """
 define void @tirscript_parallel(ptr %body, ptr %record, i64 %extent) nounwind {
@@ -115,15 +115,15 @@ TEXT = """
 @work = internal global [128 x i8] zeroinitializer, align 64
 @done = internal global [128 x i8] zeroinitializer, align 64
 @busy = internal global i32 0, align 64
-@generation = internal global i64 0, align 64
-@pending = internal global i64 0, align 64
-@waiting = internal global i32 0, align 64
+; What a worker reads of a region lies in one cache line: generation, body, record, extent, stopping.
+%Region = type { i64, ptr, ptr, i64, i32 }
+@region = internal global %Region zeroinitializer, align 64
+; The last generation that each worker ended, a cache line for each: only its worker writes it.
+@ended = internal global [MAX x [8 x i64]] zeroinitializer, align 64
+@waiting = internal global i64 0, align 64 ; the worker that a blocked caller waits for, else 0
 @sleepers = internal global i64 0, align 64
-@stopping = internal global i32 0
-@tirscript_pool_started = global i64 0
-@body = internal global ptr null
-@record = internal global ptr null
-@extent = internal global i64 0
+@tirscript_pool_started = global i64 0, align 64
+@tirscript_pool_spins = global i64 400
 @births = internal global [MAX x i64] zeroinitializer
 @tirscript_pool_handles = global [MAX x i64] zeroinitializer
 @tirscript_pool_cpus = global [MAX x i64] zeroinitializer
@@ -147,28 +147,30 @@ entry:
   %birth = getelementptr i64, ptr @births, i64 %id
   %born = load i64, ptr %birth
   call void @settle(i64 %id)
+  %mine.at = getelementptr [MAX x [8 x i64]], ptr @ended, i64 0, i64 %id
+  %spins = load i64, ptr @tirscript_pool_spins
   br label %wait
 wait:
-  %last = phi i64 [ %born, %entry ], [ %now, %acknowledged ]
+  %last = phi i64 [ %born, %entry ], [ %now, %wait.again ]
   br label %spin
 spin:
   %turn = phi i64 [ 0, %wait ], [ %turn1, %again ]
-  %seen = load atomic i64, ptr @generation acquire, align 8
+  %seen = load atomic i64, ptr @region acquire, align 8
   %new = icmp ne i64 %seen, %last
   br i1 %new, label %awake, label %again
 again:
   PAUSE
   %turn1 = add i64 %turn, 1
-  %tired = icmp uge i64 %turn1, SPINS
+  %tired = icmp uge i64 %turn1, %spins
   br i1 %tired, label %sleep, label %spin
 sleep:
   %l0 = call i32 @pthread_mutex_lock(ptr @mutex)
   %s0 = load i64, ptr @sleepers
   %s1 = add i64 %s0, 1
-  store i64 %s1, ptr @sleepers
+  store atomic i64 %s1, ptr @sleepers seq_cst, align 8
   br label %check
 check:
-  %g = load atomic i64, ptr @generation acquire, align 8
+  %g = load atomic i64, ptr @region seq_cst, align 8
   %changed = icmp ne i64 %g, %last
   br i1 %changed, label %wake, label %block
 block:
@@ -177,36 +179,37 @@ block:
 wake:
   %s2 = load i64, ptr @sleepers
   %s3 = sub i64 %s2, 1
-  store i64 %s3, ptr @sleepers
+  store atomic i64 %s3, ptr @sleepers seq_cst, align 8
   %u0 = call i32 @pthread_mutex_unlock(ptr @mutex)
   br label %awake
 awake:
-  %now = load atomic i64, ptr @generation acquire, align 8
-  %halt = load atomic i32, ptr @stopping acquire, align 4
+  %now = load atomic i64, ptr @region acquire, align 8
+  %halt.at = getelementptr %Region, ptr @region, i64 0, i32 4
+  %halt = load atomic i32, ptr %halt.at acquire, align 4
   %stop = icmp ne i32 %halt, 0
   br i1 %stop, label %exit, label %look
 look:
   %n = and i64 %now, 65535
   %mine = icmp ult i64 %id, %n
-  br i1 %mine, label %run, label %acknowledged
+  br i1 %mine, label %run, label %wait.again
 run:
-  %f = load ptr, ptr @body
-  %r = load ptr, ptr @record
-  %e = load i64, ptr @extent
+  %f.at = getelementptr %Region, ptr @region, i64 0, i32 1
+  %r.at = getelementptr %Region, ptr @region, i64 0, i32 2
+  %e.at = getelementptr %Region, ptr @region, i64 0, i32 3
+  %f = load ptr, ptr %f.at
+  %r = load ptr, ptr %r.at
+  %e = load i64, ptr %e.at
   call void @run_chunk(i64 %id, ptr %f, ptr %r, i64 %e, i64 %n)
-  %left = atomicrmw sub ptr @pending, i64 1 seq_cst, align 8
-  %final = icmp eq i64 %left, 1
-  br i1 %final, label %tell, label %acknowledged
-tell:
-  %waited = load atomic i32, ptr @waiting seq_cst, align 4
-  %asleep = icmp ne i32 %waited, 0
-  br i1 %asleep, label %signal, label %acknowledged
+  store atomic i64 %now, ptr %mine.at seq_cst, align 8
+  %who = load atomic i64, ptr @waiting seq_cst, align 8
+  %me = icmp eq i64 %who, %id
+  br i1 %me, label %signal, label %wait.again
 signal:
   %l1 = call i32 @pthread_mutex_lock(ptr @mutex)
   %c1 = call i32 @pthread_cond_signal(ptr @done)
   %u1 = call i32 @pthread_mutex_unlock(ptr @mutex)
-  br label %acknowledged
-acknowledged:
+  br label %wait.again
+wait.again:
   br label %wait
 exit:
   ret ptr null
@@ -232,7 +235,7 @@ next:
 make:
   %id = add i64 %count, 1
   %birth = getelementptr i64, ptr @births, i64 %id
-  %now = load atomic i64, ptr @generation monotonic, align 8
+  %now = load atomic i64, ptr @region monotonic, align 8
   store i64 %now, ptr %birth
   %handle = getelementptr i64, ptr @tirscript_pool_handles, i64 %id
   %arg = inttoptr i64 %id to ptr
@@ -248,6 +251,20 @@ unmask:
 out:
   %result = load i64, ptr @tirscript_pool_started
   ret i64 %result
+}
+
+; To be timed.
+define void @tirscript_pool_pauses(i64 %count) nounwind {
+entry:
+  br label %next
+next:
+  %k = phi i64 [ 0, %entry ], [ %k1, %next ]
+  PAUSE
+  %k1 = add i64 %k, 1
+  %more = icmp ult i64 %k1, %count
+  br i1 %more, label %next, label %out
+out:
+  ret void
 }
 
 define void @tirscript_parallel(ptr %f, ptr %r, i64 %count) nounwind {
@@ -277,52 +294,65 @@ unclaim:
   store atomic i32 0, ptr @busy release, align 4
   br label %serial
 publish:
-  store ptr %f, ptr @body
-  store ptr %r, ptr @record
-  store i64 %count, ptr @extent
-  %others = sub i64 %n, 1
-  store atomic i64 %others, ptr @pending seq_cst, align 8
-  %l0 = call i32 @pthread_mutex_lock(ptr @mutex)
-  %g0 = load i64, ptr @generation
+  %f.at = getelementptr %Region, ptr @region, i64 0, i32 1
+  %r.at = getelementptr %Region, ptr @region, i64 0, i32 2
+  %e.at = getelementptr %Region, ptr @region, i64 0, i32 3
+  %spins = load i64, ptr @tirscript_pool_spins
+  %g0 = load i64, ptr @region
   %g2 = or i64 %g0, 65535
   %g3 = add i64 %g2, 1
   %g1 = or i64 %g3, %n
-  store atomic i64 %g1, ptr @generation release, align 8
-  %asleep = load i64, ptr @sleepers
-  %u0 = call i32 @pthread_mutex_unlock(ptr @mutex)
+  store ptr %f, ptr %f.at
+  store ptr %r, ptr %r.at
+  store i64 %count, ptr %e.at
+  ; Either this sees a worker that goes to sleep, or the worker sees the new generation.
+  store atomic i64 %g1, ptr @region seq_cst, align 8
+  %asleep = load atomic i64, ptr @sleepers seq_cst, align 8
   %wake = icmp ne i64 %asleep, 0
   br i1 %wake, label %broadcast, label %own
 broadcast:
+  %l0 = call i32 @pthread_mutex_lock(ptr @mutex)
+  %u0 = call i32 @pthread_mutex_unlock(ptr @mutex)
   %b0 = call i32 @pthread_cond_broadcast(ptr @work)
   br label %own
 own:
   call void @run_chunk(i64 0, ptr %f, ptr %r, i64 %count, i64 %n)
+  br label %join
+join:
+  %k = phi i64 [ 1, %own ], [ %k1, %ahead ]
+  %all = icmp uge i64 %k, %n
+  br i1 %all, label %joined, label %look
+look:
+  %ended.at = getelementptr [MAX x [8 x i64]], ptr @ended, i64 0, i64 %k
   br label %spin
 spin:
-  %turn = phi i64 [ 0, %own ], [ %turn1, %again ]
-  %p0 = load atomic i64, ptr @pending acquire, align 8
-  %finished = icmp eq i64 %p0, 0
-  br i1 %finished, label %joined, label %again
+  %turn = phi i64 [ 0, %look ], [ %turn1, %again ]
+  %e0 = load atomic i64, ptr %ended.at acquire, align 8
+  %finished = icmp eq i64 %e0, %g1
+  br i1 %finished, label %ahead, label %again
 again:
   PAUSE
   %turn1 = add i64 %turn, 1
-  %tired = icmp uge i64 %turn1, SPINS
+  %tired = icmp uge i64 %turn1, %spins
   br i1 %tired, label %sleep, label %spin
 sleep:
   %l1 = call i32 @pthread_mutex_lock(ptr @mutex)
-  store atomic i32 1, ptr @waiting seq_cst, align 4
+  store atomic i64 %k, ptr @waiting seq_cst, align 8
   br label %check
 check:
-  %p1 = load atomic i64, ptr @pending seq_cst, align 8
-  %over = icmp eq i64 %p1, 0
+  %e1 = load atomic i64, ptr %ended.at seq_cst, align 8
+  %over = icmp eq i64 %e1, %g1
   br i1 %over, label %wake2, label %block
 block:
   %w0 = call i32 @pthread_cond_wait(ptr @done, ptr @mutex)
   br label %check
 wake2:
-  store atomic i32 0, ptr @waiting seq_cst, align 4
+  store atomic i64 0, ptr @waiting seq_cst, align 8
   %u1 = call i32 @pthread_mutex_unlock(ptr @mutex)
-  br label %joined
+  br label %ahead
+ahead:
+  %k1 = add i64 %k, 1
+  br label %join
 joined:
   store atomic i32 0, ptr @busy release, align 4
   br label %out
@@ -337,9 +367,9 @@ define void @tirscript_pool_reset() nounwind {
   %i2 = call i32 @pthread_cond_init(ptr @done, ptr null)
   store i64 0, ptr @tirscript_pool_started
   store i64 0, ptr @sleepers
-  store i64 0, ptr @pending
-  store i32 0, ptr @waiting
-  store i32 0, ptr @stopping
+  store i64 0, ptr @waiting
+  %halt.at = getelementptr %Region, ptr @region, i64 0, i32 4
+  store i32 0, ptr %halt.at
   store atomic i32 0, ptr @busy release, align 4
   ret void
 }
@@ -353,11 +383,12 @@ entry:
   br i1 %ours, label %stop, label %out
 stop:
   %l0 = call i32 @pthread_mutex_lock(ptr @mutex)
-  store atomic i32 1, ptr @stopping release, align 4
-  %g0 = load i64, ptr @generation
+  %halt.at = getelementptr %Region, ptr @region, i64 0, i32 4
+  store atomic i32 1, ptr %halt.at release, align 4
+  %g0 = load i64, ptr @region
   %g2 = or i64 %g0, 65535
   %g1 = add i64 %g2, 1
-  store atomic i64 %g1, ptr @generation release, align 8
+  store atomic i64 %g1, ptr @region release, align 8
   %b0 = call i32 @pthread_cond_broadcast(ptr @work)
   %u0 = call i32 @pthread_mutex_unlock(ptr @mutex)
   %n = load i64, ptr @tirscript_pool_started
@@ -374,7 +405,7 @@ join:
   br label %next
 joined:
   store i64 0, ptr @tirscript_pool_started
-  store i32 0, ptr @stopping
+  store i32 0, ptr %halt.at
   store atomic i32 0, ptr @busy release, align 4
   br label %out
 out:
