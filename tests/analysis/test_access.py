@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tirscript.analysis.access import accesses, accesses_of, infer_regions
+from tirscript.analysis.access import accesses, accesses_of
+from tirscript.analysis.inferred import infer_regions
 from tirscript.ir import expr as E
 from tirscript.ir import ops
 from tirscript.ir.buffer import BufferRegion, MatchBufferRegion, make_buffer

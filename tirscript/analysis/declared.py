@@ -12,8 +12,9 @@ from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import walk
 from tirscript.ir.stmt import Block, BlockRealize
 
-from .access import Access, accesses_of, is_update, updated_cells, uses_declared
+from .access import Access, accesses_of, uses_declared
 from .finding import Finding, constant_range, text_of, values_text
+from .inferred import is_update, updated_cells
 from .question import feasible
 from .region import Axis
 

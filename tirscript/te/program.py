@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tirscript.analysis.access import infer_regions
+from tirscript.analysis.inferred import infer_regions
 from tirscript.arith import simplify
 from tirscript.diagnostics import NotYetError, TirscriptError, deep_recursion
 from tirscript.ir import ops

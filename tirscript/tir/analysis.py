@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tirscript.analysis.access import infer_regions
 from tirscript.analysis.cost.flops import calculate_allocated_bytes, estimate_tir_flops
 from tirscript.analysis.declared import undeclared
+from tirscript.analysis.inferred import infer_regions
 from tirscript.analysis.verify import check_bounds
 from tirscript.diagnostics import TirscriptError, deep_recursion
 from tirscript.ir import IRModule, Node, PrimFunc, free_vars, structural_equal, walk

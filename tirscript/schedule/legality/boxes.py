@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tirscript.analysis.access import infer_regions, uses_declared
+from tirscript.analysis.access import uses_declared
+from tirscript.analysis.inferred import infer_regions
 from tirscript.ir.buffer import Buffer
 from tirscript.ir.expr import LE, TRUE, Add, Expr, IntImm, Range, Var, const_int
 from tirscript.ir.node import memo_of, walk

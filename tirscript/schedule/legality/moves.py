@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tirscript.analysis.access import Access, accesses_of, infer_regions
+from tirscript.analysis.access import Access, accesses_of
+from tirscript.analysis.inferred import infer_regions
 from tirscript.ir.stmt import Block, BlockRealize, For, IfThenElse, SeqStmt, Stmt, While
 
 from ..refs import StmtSRef, block_token

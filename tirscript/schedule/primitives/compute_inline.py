@@ -32,7 +32,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tirscript.analysis.access import Access, accesses_of, conjuncts, infer_regions, uses_declared
+from tirscript.analysis.access import Access, accesses_of, conjuncts, uses_declared
+from tirscript.analysis.inferred import infer_regions
 from tirscript.arith.linear import to_linear
 from tirscript.ir import op
 from tirscript.ir.buffer import Buffer

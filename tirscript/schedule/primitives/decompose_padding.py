@@ -34,8 +34,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tirscript.analysis.access import accesses, accesses_of, conjuncts, infer_regions, negated, uses_declared
+from tirscript.analysis.access import accesses, accesses_of, conjuncts, negated, uses_declared
 from tirscript.analysis.dependence import Witness, instance_conflicts
+from tirscript.analysis.inferred import infer_regions
 from tirscript.arith.analyzer import Analyzer
 from tirscript.arith.linear import Linear, to_linear
 from tirscript.ir import op

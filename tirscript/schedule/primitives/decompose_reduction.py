@@ -39,7 +39,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tirscript.analysis.access import OVERRIDES, accesses, conjuncts, infer_regions, uses_declared
+from tirscript.analysis.access import OVERRIDES, accesses, conjuncts, uses_declared
+from tirscript.analysis.inferred import infer_regions
 from tirscript.ir.buffer import BufferRegion, MatchBufferRegion, point
 from tirscript.ir.expr import TRUE, And, Expr, IntImm, IterVar, Not, Range, Var
 from tirscript.ir.node import memo_of

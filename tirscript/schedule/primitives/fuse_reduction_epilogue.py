@@ -76,7 +76,8 @@ from tirscript.ir.visitor import free_vars, substitute
 from ..errors import Refusal
 from ..record.trace import InstructionKind
 from ..resolve import block_place
-from ..rewrite.merging import Merge, NotASingleProducer, find_merge, replace_blocks
+from ..rewrite.merge_search import NotASingleProducer, find_merge
+from ..rewrite.merging import Merge, replace_blocks
 from ..state import ScheduleState
 from .reverse_compute_inline import guards_of, substitute_store
 

@@ -31,7 +31,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from tirscript.analysis.access import conjuncts, infer_regions, uses_declared
+from tirscript.analysis.access import conjuncts, uses_declared
+from tirscript.analysis.inferred import infer_regions
 from tirscript.arith.analyzer import Analyzer
 from tirscript.ir.expr import (
     GE,

@@ -40,7 +40,8 @@ from tirscript.ir.visitor import substitute
 from ..errors import Refusal
 from ..legality.binding import at_least
 from ..record.trace import InstructionKind
-from ..rewrite.merging import Merge, find_merge, replace_blocks
+from ..rewrite.merge_search import find_merge
+from ..rewrite.merging import Merge, replace_blocks
 from ..state import ScheduleState
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tirscript.analysis.access import infer_regions
+from tirscript.analysis.inferred import infer_regions
 from tirscript.arith.analyzer import Analyzer, simplify
 from tirscript.ir.buffer import BufferRegion
 from tirscript.ir.expr import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any
 
-from tirscript.analysis.access import infer_regions
+from tirscript.analysis.inferred import infer_regions
 from tirscript.analysis.reducer import Reduction
 from tirscript.analysis.region import Axis, evaluate
 from tirscript.arith.linear import key_of

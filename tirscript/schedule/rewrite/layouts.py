@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tirscript.analysis.access import infer_regions, uses_declared
+from tirscript.analysis.access import uses_declared
+from tirscript.analysis.inferred import infer_regions
 from tirscript.arith.analyzer import Analyzer
 from tirscript.arith.index_map import substituted
 from tirscript.ir.buffer import Buffer, BufferRegion, full_region, point

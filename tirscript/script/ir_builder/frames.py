@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tirscript.analysis.access import infer_regions
+from tirscript.analysis.inferred import infer_regions
 from tirscript.diagnostics import TirscriptError
 from tirscript.ir.buffer import Buffer, BufferRegion, MatchBufferRegion
 from tirscript.ir.expr import TRUE, Expr, IterVar, Range, Var

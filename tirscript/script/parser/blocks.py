@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from tirscript.analysis import access
+from tirscript.analysis import inferred
 from tirscript.diagnostics import Span, TirscriptError
 from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer, BufferRegion, full_region
@@ -83,7 +83,7 @@ def infer_regions(
 ) -> tuple[tuple[BufferRegion, ...], tuple[BufferRegion, ...]]:
     """What a block without T.reads and T.writes touches."""
     try:
-        reads, writes = access.infer_regions(
+        reads, writes = inferred.infer_regions(
             tuple(frame.iter_vars), body, frame.init, frame.allocs, frame.matches, visible_buffers(p)
         )
     except TirscriptError as e:
