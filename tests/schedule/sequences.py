@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 import tirscript as ts
-from tirscript.ir import For, IRModule, PrimFunc, const_int
+from tirscript.arith import simplify
+from tirscript.ir import For, IRModule, PrimFunc, Var, const_int
 from tirscript.ir.stmt import BlockLabel
 from tirscript.ir.visitor import substitute
 from tirscript.schedule import BlockRV, Schedule
@@ -211,7 +212,11 @@ def inputs(func: PrimFunc) -> list[Any]:
     sizes: dict[Any, int] = {}
     out = []
     for b in func.buffers:
-        shape = [getattr(e, "value", None) or sizes.setdefault(e, 5 + len(sizes)) for e in b.shape]
+        for e in b.shape:
+            if isinstance(e, Var):
+                sizes.setdefault(e, 5 + len(sizes))
+        known = {v: const_int(n, v.dtype) for v, n in sizes.items()}
+        shape = [getattr(simplify(substitute(e, known)), "value", None) for e in b.shape]
         numbers = rng.integers(-9, 10, shape)
         out.append((numbers if b.dtype == "int32" else numbers + rng.random(shape) / 4).astype(b.dtype))
     return out

@@ -370,8 +370,12 @@ def _runs(loop: For) -> bool:
 
 
 def jumps(loop: For) -> bool:
-    """Whether an iteration of the nest may be left early."""
-    return any(
-        type(n) is While or (type(n) is Call and n.op in ("break_loop", "continue_loop", "ret"))
-        for n in walk(loop)
-    )
+    """Whether an iteration of the nest may be left early.  A break in a ``while`` leaves that alone."""
+    stack: list[tuple[Any, bool]] = [(loop, False)]
+    while stack:
+        n, within = stack.pop()
+        if type(n) is Call and (n.op == "ret" or (not within and n.op in ("break_loop", "continue_loop"))):
+            return True
+        inside = type(n) is While or (within and type(n) is not For)
+        stack += [(c, inside) for c in n.children()]
+    return False
