@@ -70,6 +70,7 @@ class Access:
     the blocks entered on the way; their axes are replaced by their values in ``indices`` and
     ``conditions``.  ``guarded`` says that a condition of the program (not only the domain of an axis)
     decides whether it happens.  ``region`` stands for ``indices`` where a nested block declares it.
+    ``init`` says that it is part of an init, ``owner`` which of the blocks entered has that (the outermost).
     """
 
     buffer: Buffer
@@ -83,6 +84,7 @@ class Access:
     region: tuple[Range, ...] | None = None
     realizes: tuple[BlockRealize, ...] = ()
     guarded: bool = False
+    owner: BlockRealize | None = None
 
     @property
     def loops(self) -> tuple[For, ...]:
@@ -126,6 +128,7 @@ class Collector:
         self.realizes: tuple[BlockRealize, ...] = ()
         self.values: dict[Var, Expr] = {}
         self.init = False
+        self.owner: BlockRealize | None = None
         self.stmt: Any = None
         self.local: set[Buffer] = set()
         self.views: dict[Buffer, tuple[Buffer, MatchBufferRegion | None]] = {}
@@ -180,6 +183,7 @@ class Collector:
                 region,
                 self.realizes,
                 self.guards > 0,
+                self.owner,
             )
         )
 
@@ -399,10 +403,11 @@ class Collector:
         """The regions that a block declares; what its init touches, at another time, is said apart too."""
         if self.enter_blocks and block.init is not None:
             if _has_opaque(block.init):
-                before, self.init = self.init, True
+                before = self.init, self.owner
+                self.init, self.owner = True, self.owner or (self.realizes[-1] if self.realizes else None)
                 for r in block.writes:
                     self.add(r.buffer, None, True, where, r.region)
-                self.init = before
+                self.init, self.owner = before
             else:
                 self.initial(block.init)
                 self.stmt = where
@@ -440,10 +445,11 @@ class Collector:
 
     def initial(self, s: Stmt) -> None:
         """The init of the block that was entered last."""
-        before, conditions = self.init, self.conditions
-        self.init, self.conditions = True, self.of_init()
+        before = self.init, self.owner, self.conditions
+        self.init, self.owner = True, self.owner or (self.realizes[-1] if self.realizes else None)
+        self.conditions = self.of_init()
         self.statement(s)
-        self.init, self.conditions = before, conditions
+        self.init, self.owner, self.conditions = before
 
     def goes_on(self, block: Block) -> bool:
         """Whether the reduction of a block goes over more than the loops seen so far."""

@@ -221,7 +221,7 @@ def inits_in_order(
     """
     with deep_recursion():
         found = _distinct(accesses_of(top))
-        inits = [a for a in found if a.init and a.is_write and a.realizes and a.realizes[-1] is target]
+        inits = [a for a in found if a.owner is target and a.is_write]
         unknown: Answer = None
         for a in inits:
             for b in found:

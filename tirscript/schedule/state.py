@@ -31,6 +31,7 @@ from tirscript.ir.stmt import (
 from tirscript.ir.verify import verify
 from tirscript.ir.visitor import fresh_copy
 
+from .lets import without_lets
 from .refs import StmtSRef, block_token
 
 Token = Var | BlockLabel
@@ -162,7 +163,7 @@ class ScheduleState:
         module = IRModule.from_expr(mod) if isinstance(mod, PrimFunc) else mod
         items = module.functions_items()
         self.functions: dict[str, FunctionState] = {
-            var.name: FunctionState(var.name, var, func) for var, func in items
+            var.name: FunctionState(var.name, var, without_lets(func)) for var, func in items
         }
         if len(items) > 1:
             self._separate()

@@ -188,6 +188,8 @@ class Interpreter(Evaluator):
         elif s is target:
             key = self._axes(s, lambda a: a.kind != "reduce")
             both, _ = self._guards(s)
+            if key is not None:
+                key += self._around(s)
             if key is not None and key not in self.seen[s.block] and all(self.value(p) for p in both):
                 self.seen[s.block].add(key)
                 assert s.block.init is not None
@@ -214,9 +216,21 @@ class Interpreter(Evaluator):
                 if isinstance(c, st.Stmt) and any(n is target for n in walk(c)):
                     self._initialise(c, target, still)
 
+    def _around(self, target: st.BlockRealize) -> tuple[Any, ...]:
+        """What the loops and axes around that the init uses itself stand at: part of the instance."""
+        return tuple([self.env[v] for v in self._outer(target)])
+
+    def _outer(self, target: st.BlockRealize) -> list[ir.Var]:
+        own = {a.var for a in target.block.iter_vars}
+        used = dict.fromkeys([n for n in walk(target.block.init) if type(n) is ir.Var])
+        inside = {getattr(n, "loop_var", None) for n in walk(target.block.init)}
+        inside |= {a.var for n in walk(target.block.init) if type(n) is st.Block for a in n.iter_vars}
+        return [v for v in used if self._roots.get(v) and v not in own and v not in inside]
+
     def _spatial(self, target: st.BlockRealize) -> frozenset[ir.Var]:
-        """The loops that spatial axes depend on."""
-        return frozenset().union(*[self._roots[a.var] for a in target.block.iter_vars if a.kind != "reduce"])
+        """The loops that spatial axes depend on, and what the init uses itself."""
+        roots = [self._roots[a.var] for a in target.block.iter_vars if a.kind != "reduce"]
+        return frozenset().union(*roots, *[self._roots[v] for v in self._outer(target)])
 
     def _only(self, loops: frozenset[ir.Var], pure: frozenset[ir.Var]) -> bool:
         """Whether reduction loops alone decide."""
@@ -445,8 +459,8 @@ class Interpreter(Evaluator):
             seen = self.seen.get(block)
             if seen is None:
                 self.run(block.init)
-            elif key not in seen:
-                seen.add(key)
+            elif (instance := key + self._around(r)) not in seen:
+                seen.add(instance)
                 self.run(block.init)
         if update and all(bool(self.value(p)) for p in alone):
             self.run(block.body)

@@ -42,6 +42,8 @@ from tirscript.ir.visitor import free_vars, substitute
 
 from .kinds import Kinds
 
+_NONE: frozenset[Var] = frozenset()
+
 
 @dataclass(eq=False)
 class InitPlan:
@@ -129,8 +131,8 @@ class Planner:
                 below = [n.init, n.body] if n.init is not None else [n.body]
             stack += [(c, False) for c in reversed(below) if not isinstance(c, Expr)]
 
-    def roots_of(self, e: Expr) -> frozenset[Var]:
-        """The loop variables that a value depends on, through axes and lets."""
+    def roots_of(self, e: Any) -> frozenset[Var]:
+        """The loop variables that a value, or a statement, depends on, through axes and lets."""
         out: set[Var] = set()
         for v in free_vars(e):
             out |= self.roots.get(v, frozenset())
@@ -158,12 +160,19 @@ class Planner:
         plan = InitPlan(realize, "seen", anchor, loops, conjuncts=guards.both)
         plan.keys = [a.var for n in (*inner, realize) if type(n) is BlockRealize
                      for a in n.block.iter_vars if a.kind != "reduce"]  # fmt: skip
+        own = {a.var for a in block.iter_vars}
+        plan.keys += [
+            v
+            for v in free_vars(block.init)
+            if v not in own and self.roots.get(v, _NONE) and v not in plan.keys
+        ]
         self.plans[block] = plan
         if not self._reached(inner):
             self.at_loop.setdefault(anchor, []).append(plan)
             return
         bound, conditions, sure = self._around([*inner, realize], reduction)
         beside = sure and not guards.mixed and all(_runs(loop) for loop in loops)
+        beside = beside and self.roots_of(block.init).isdisjoint(reduction)
         beside = beside and not _shared(_touched(block.init), [*inner, realize])
         if beside and self._box(inner, loops, reduction, spatial):
             if self._apart(realize, bound, inner, reduction):
@@ -179,7 +188,7 @@ class Planner:
             decided = self.roots_of(part)
             if not (decided and decided <= reduction and not decided & spatial):
                 plan.conjuncts.append(part)
-        needed = spatial.union(*[self.roots_of(part) for part in plan.conjuncts])
+        needed = spatial.union(*[self.roots_of(part) for part in plan.conjuncts], self.roots_of(block.init))
         for n in reversed(inner):
             if type(n) is For and n.loop_var in needed:
                 low, extent = substitute(n.min, bound), substitute(n.extent, bound)

@@ -92,10 +92,10 @@ def reduction_loops(realize: BlockRealize) -> set[Var]:
 
 def begun_before(a: Access, loops: Set[Var]) -> bool:
     """Whether an access is in an init that runs before one of the loops, over which its reduction goes."""
-    if not a.init or not a.realizes:
+    if a.owner is None:
         return False
-    over = reduction_loops(a.realizes[-1])
-    for r in reversed(a.realizes[:-1]):
+    over = reduction_loops(a.owner)
+    for r in reversed(a.realizes[: a.realizes.index(a.owner)]):
         for iv, value in zip(r.block.iter_vars, r.iter_values, strict=True):
             if iv.var in over:
                 over |= free_vars(value)
@@ -105,12 +105,12 @@ def begun_before(a: Access, loops: Set[Var]) -> bool:
 def init_depth(a: Access) -> int:
     """How many of the loops around an access are around it when it runs: an init stands before the outermost
     loop that is bound to a reduction axis of its block."""
-    if a.init and a.realizes:
-        reduced = reduction_loops(a.realizes[-1])
+    if a.owner is not None:
+        reduced = reduction_loops(a.owner)
         for n, axis in enumerate(a.axes):
             if axis.var in reduced:
                 return n
-        if len(a.realizes) > 1 and reduced:
+        if a.realizes[0] is not a.owner and reduced:
             return 0  # bound to axes of blocks around: not looked into
     return len(a.axes)
 

@@ -178,7 +178,7 @@ def _is_all(s: Any, realize: BlockRealize) -> bool:
 def _used_by_others(top: For, realize: BlockRealize) -> Access | None:
     """An access of another statement below the loop to what the init of the block stores."""
     found = accesses_of(top)
-    memory = {a.buffer.data for a in found if a.init and a.is_write and realize in a.realizes}
+    memory = {a.buffer.data for a in found if a.owner is realize and a.is_write}
     return next((a for a in found if a.buffer.data in memory and realize not in a.realizes), None)
 
 

@@ -101,7 +101,7 @@ def _started(a: Access, earlier: Sequence[Access], loop: For) -> bool:
     return any(
         w.init
         and w.realizes
-        and w.realizes[-1] is realize
+        and w.owner is realize
         and len(w.conditions) == len(a.conditions)
         and [key_of(i) for i in w.indices or ()] == want
         for w in earlier

@@ -519,7 +519,7 @@ def _never_meets(plan: Plan, write: Access, readers: list[Access]) -> bool:
         mine += [
             Access(
                 n.buffer, tuple([substitute(i, values) for i in n.indices]), False, r.axes, r.conditions,
-                r.stmt, n, False, None, r.realizes, r.guarded,
+                r.stmt, n, False, None, r.realizes, r.guarded, r.owner,
             )
             for n in loads
         ]  # fmt: skip

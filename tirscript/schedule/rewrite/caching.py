@@ -241,7 +241,7 @@ def around_level(level: StmtSRef) -> set[Var]:
 
 def hoisted(a: Access, around: set[Var]) -> bool:
     """Whether an access is in an init that runs before one of the loops around."""
-    return a.init and bool(a.realizes) and not around.isdisjoint(reduction_loops(a.realizes[-1]))
+    return a.owner is not None and not around.isdisjoint(reduction_loops(a.owner))
 
 
 def init_before(level: StmtSRef, place: StmtSRef) -> bool:
@@ -274,6 +274,8 @@ def begins_in(scope: StmtSRef, place: StmtSRef) -> bool:
             for iv, e in zip(s.block.iter_vars, s.iter_values, strict=True):
                 if iv.var not in reduced:
                     others.append(iv.var)
+                elif iv.kind != "reduce":
+                    return False  # each of its instances begins the reduction in memory of its own
                 elif type(e) is Var:
                     reduced.add(e)
                 if type(e) is Var and iv.var in spatial:
