@@ -65,7 +65,7 @@ def begins_elsewhere(
         if before == after or _goes_on(place, found.over.difference([v for (v,) in old])):
             continue
         within = len(before) < len(chain), len(after) < sum(map(len, groups))
-        other = None if within[0] == within[1] else _used_by_others(chain[0], found.realize)
+        other = None if within[0] == within[1] else used_by_others(chain[0], found.realize)
         if other is not None:  # the init would pass what stands below the nest
             return Begun(found.realize, chain[0].loop_var, Unknown(other))
         begun = _moved(place, found, loops, before, after)
@@ -135,7 +135,7 @@ def begins_further_in(block: StmtSRef, top: StmtSRef, over: Set[Var]) -> Begun |
     if any(guards_updates(c, variables, found.over, _NONE.union(*kept)) for c in conditions):
         # The init does not stand under the condition, and would.
         return Begun(realize, around[0].loop_var, Unknown(accesses_of(around[0])[0]))
-    other = _used_by_others(around[0], realize)
+    other = used_by_others(around[0], realize)
     if other is not None:  # what stands before the block would come before its init
         return Begun(realize, after[-1], Unknown(other))
     return _moved(outer[0], found, loops, before, after)
@@ -157,7 +157,7 @@ def _moved(
     free = [f for f in loops if f.loop_var not in before[:same]]
     realize = found.realize
     if not aliased_params(place.home) and (
-        _is_all(place.node, realize) or _used_by_others(place.node, realize) is None
+        _is_all(place.node, realize) or used_by_others(place.node, realize) is None
     ):
         if loops_apart(realize, free).issuperset(moved):
             return None
@@ -175,7 +175,7 @@ def _is_all(s: Any, realize: BlockRealize) -> bool:
     return s is realize
 
 
-def _used_by_others(top: For, realize: BlockRealize) -> Access | None:
+def used_by_others(top: For, realize: BlockRealize) -> Access | None:
     """An access of another statement below the loop to what the init of the block stores."""
     found = accesses_of(top)
     memory = {a.buffer.data for a in found if a.owner is realize and a.is_write}
@@ -291,4 +291,4 @@ def _roots(value: Expr, bound: Roots) -> frozenset[Var]:
     return _NONE.union(*[bound.get(v) or (v,) for v in free_vars(value)])
 
 
-__all__ = ["Begun", "begins_elsewhere", "begins_further_in", "guard_changes"]
+__all__ = ["Begun", "begins_elsewhere", "begins_further_in", "guard_changes", "used_by_others"]

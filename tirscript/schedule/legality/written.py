@@ -234,22 +234,41 @@ def one_cell(b: Any, buffer: Buffer) -> tuple[Expr, ...] | None:
 def _unguarded(level: StmtSRef, place: StmtSRef) -> bool:
     """Whether no condition but the ends of its axes decides whether the block runs."""
     realize: BlockRealize = place.node
+    ended: set[Var] = set()
     if realize.predicate is not TRUE:
         ends = []
         for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True):
             if iv.dom is not None:
-                ends.append((value, Add(iv.dom.min, iv.dom.extent)))
+                ends.append((iv.var, value, Add(iv.dom.min, iv.dom.extent)))
         for c in conjuncts(realize.predicate):
-            if not (type(c) is LT and any(same(c.a, v) and same(c.b, end) for v, end in ends)):
+            found = [v for v, value, end in ends if type(c) is LT and same(c.a, value) and same(c.b, end)]
+            if not found:
                 return False
+            ended.update(found)
+    loops: dict[Var, For] = {}
     p = place.parent
     while p is not None and p is not level:
         if type(p.node) is IfThenElse or type(p.node) not in (For, SeqStmt):
             return False
         if escapes(p.node):
             return False
+        if type(p.node) is For:
+            loops[p.node.loop_var] = p.node
         p = p.parent
-    return True
+    return all(
+        iv.dom is None or _stays(place, value, iv.dom, loops, iv.var in ended)
+        for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True)
+    )
+
+
+def _stays(place: StmtSRef, value: Expr, dom: Range, loops: dict[Var, For], ended: bool) -> bool:
+    """Whether an axis never leaves its domain: where it does, the block does not run."""
+    f = loops.get(value) if type(value) is Var else None
+    if f is not None and f.step is None and f.min is dom.min and f.extent is dom.extent:
+        return True
+    if not holds(place, LE(dom.min, value)):
+        return False
+    return ended or holds(place, LT(value, Add(dom.min, dom.extent)))
 
 
 __all__ = ["axes_covered", "one_cell", "written_box"]

@@ -42,6 +42,7 @@ from ..legality.apart import loops_apart
 from ..legality.boxes import Box, is_whole, read_box, touched_box, whole
 from ..legality.byname import DeclaredInside, UsedOtherwise, by_name, check_plain, renamed, shared_memory
 from ..legality.flows import Touches, meets, reaches, reduction_loops, written_memory
+from ..legality.init_order import used_by_others
 from ..legality.outer_reduction import init_inside
 from ..legality.surroundings import aliased_params, outside_ranges
 from ..names import free_name, names_around, names_inside
@@ -253,7 +254,8 @@ def init_before(level: StmtSRef, place: StmtSRef) -> bool:
 
 def begins_in(scope: StmtSRef, place: StmtSRef) -> bool:
     """Whether the reduction of a block, which goes on in what is around the scope, begins where the reduction
-    loops there are in their first iterations: the other loops have cells of their own in each iteration."""
+    loops there are in their first iterations: the other loops have cells of their own in each iteration, and
+    no other statement uses the cells meanwhile."""
     realize: BlockRealize = place.node
     if realize.block.init is None:
         return False
@@ -290,7 +292,11 @@ def begins_in(scope: StmtSRef, place: StmtSRef) -> bool:
             values = zip(block.iter_vars, p.node.iter_values, strict=True)
             apart |= {e for iv, e in values if type(e) is Var and iv.var in apart}
         p = p.parent
-    return reduced.isdisjoint(spatial) and apart.issuperset(others)
+    if not reduced.isdisjoint(spatial) or not apart.issuperset(others):
+        return False
+    # The init would pass what other statements do in those loops.
+    over = [f for f in loops if f.loop_var in reduced]
+    return not over or used_by_others(over[-1], realize) is None
 
 
 def init_reads(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> bool:
