@@ -10,30 +10,16 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import settings
 
-import tirscript as ts
 from tirscript.schedule import Schedule
-from tirscript.testing.meaning import Meaning
 
+from .meaning_kept import STRICT, assert_kept, assert_same, means
 from .meeting import meeting_program
-from .sequences import inputs, parsed, turned_round, values
+from .sequences import parsed, values
 
-STRICT = "llvm -fp-contract=off -math=scalar"
 pytestmark = pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
-
-
-def means(program: Any, func: Any) -> list[Any]:
-    arrays = inputs(func)
-    Meaning(program).run(arrays)
-    return arrays
-
-
-def assert_same(have: list[Any], want: list[Any], text: str) -> None:
-    for a, b in zip(have, want, strict=True):
-        np.testing.assert_array_equal(a, b, err_msg=text)
 
 
 # ---- three ways to one meaning
@@ -571,20 +557,4 @@ CASES: dict[str, tuple[str, Step, str]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_steps(name: str) -> None:
-    text, step, code = CASES[name]
-    func = parsed("from tirscript.script import tir as T\n" + text)
-    sch = Schedule(func, debug_mask="all")
-    before = sch.mod["f"]
-    if code:
-        with pytest.raises(ts.ScheduleError) as caught:
-            step(sch, sch.get_loops("b"))
-        assert caught.value.code == code, str(caught.value)
-        if not sch.history:
-            assert sch.mod["f"] is before
-        return
-    step(sch, sch.get_loops("b"))
-    want = means(func, func)
-    assert_same(means(sch.mod["f"], func), want, "the interpreter")
-    for program in (sch.mod, turned_round(sch.mod)):
-        for target in ("python", STRICT):
-            assert_same(values(program, func, target), want, f"{target}\n{program.script()}")
+    assert_kept(*CASES[name])

@@ -1,0 +1,231 @@
+"""Instances that meet below blocks with axes, names for values, and loops whose extents are symbols.
+
+The right values are those of the interpreter on the program as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tirscript as ts
+from tirscript.schedule import Schedule
+
+from .meaning_kept import STRICT, assert_kept, assert_same, means
+from .sequences import parsed, values
+
+pytestmark = pytest.mark.filterwarnings("ignore::tirscript.diagnostics.TirscriptWarning")
+
+NAMED = """
+@T.prim_func
+def f(X: T.Buffer((5, 4), "int32"), Y: T.Buffer((4,), "int32")):
+    for k in range(5):
+        back: T.int32 = 4 - k
+        for i in range(4):
+            with T.block("b"):
+                vk = T.axis.reduce(5, back)
+                vi = T.axis.spatial(4, i)
+                with T.init():
+                    Y[vi] = 0
+                Y[vi] = Y[vi] - X[vk, vi]
+"""
+NAMED_SUM = """
+@T.prim_func
+def f(X: T.Buffer((7, 3), "int32"), Y: T.Buffer((7,), "int32")):
+    for i, j in T.grid(4, 4):
+        both: T.int32 = i + j
+        for k in range(3):
+            with T.block("b"):
+                v = T.axis.spatial(7, both)
+                vk = T.axis.reduce(3, k)
+                with T.init():
+                    Y[v] = 0
+                Y[v] = Y[v] + X[v, vk]
+"""
+READ_NAME = """
+@T.prim_func
+def f(X: T.Buffer((4,), "int32"), Y: T.Buffer((5,), "int32")):
+    for i in range(4):
+        at: T.int32 = T.max(X[i], 0) % 5
+        for k in range(2):
+            with T.block("b"):
+                v = T.axis.opaque(5, at)
+                u = T.axis.opaque(4, i)
+                Y[v] = Y[v] * 2 + X[u]
+"""
+SPATIAL_AROUND = """
+@T.prim_func
+def f(X: T.Buffer((5, 3), "int32"), Y: T.Buffer((5,), "int32")):
+    for k, i in T.grid(3, 5):
+        with T.block("o"):
+            ok, oi = T.axis.remap("SS", [k, i])
+            with T.block("b"):
+                vi = T.axis.spatial(5, oi)
+                vk = T.axis.reduce(3, ok)
+                with T.init():
+                    Y[vi] = 0
+                Y[vi] = Y[vi] - X[vi, vk]
+"""
+OTHERS_MEANWHILE = """
+@T.prim_func
+def f(X: T.Buffer((2,), "int32"), Y: T.Buffer((1,), "int32")):
+    for k in range(2):
+        with T.block("first"):
+            with T.block("c"):
+                v = T.axis.reduce(2, k)
+                with T.init():
+                    Y[0] = 0
+                Y[0] = Y[0] - X[v]
+        with T.block("second"):
+            with T.block("b"):
+                v = T.axis.reduce(2, k)
+                with T.init():
+                    Y[0] = 0
+                Y[0] = Y[0] - X[v]
+"""
+BLOCKS_IN_INIT = """
+@T.prim_func
+def f(X: T.Buffer((4, 2), "int32"), Y: T.Buffer((4, 3), "int32")):
+    for k in range(4):
+        for i in range(1, 5):
+            with T.block("b"):
+                vk = T.axis.reduce(2, k % 2)
+                v = T.axis.spatial(4, k)
+                vi = T.axis.spatial(3, i // 2)
+                with T.init():
+                    with T.block("zero"):
+                        Y[v, vi] = 0
+                for u in range(2):
+                    with T.block("c"):
+                        w = T.axis.reduce(2, u)
+                        Y[v, vi] = Y[v, vi] + X[v, w]
+"""
+INIT_BY_OUTER = """
+@T.prim_func
+def f(X: T.Buffer((7,), "int32"), Y: T.Buffer((7,), "int32")):
+    for u, k in T.grid(1, 5):
+        with T.block("o"):
+            ou = T.axis.opaque(1, u)
+            ok = T.axis.reduce(5, k)
+            for i in range(3):
+                with T.block("b"):
+                    vu = T.axis.reduce(1, ou)
+                    v = T.axis.spatial(7, i + ok)
+                    with T.init():
+                        Y[v] = 0
+                    Y[v] = Y[v] + X[v]
+"""
+BEYOND = """
+@T.prim_func
+def f(n_at: T.handle, X: T.Buffer((3,), "int32"), Y: T.Buffer((3,), "int32")):
+    n = T.int32()
+    N = T.match_buffer(n_at, (n,), "int32")
+    for i in range(n):
+        for u in range(1):
+            with T.block("b"):
+                v = T.axis.spatial(3, i // 2)
+                Y[v] = X[v] + 1
+"""
+FAR = """
+@T.prim_func
+def f(X: T.Buffer((4,), "int32"), Y: T.Buffer((9,), "int32")):
+    for i in range(3):
+        for j in range(3):
+            with T.block("b"):
+                v = T.axis.spatial(4, i * 3 + j)
+                Y[v] = X[v] + 1
+"""
+WHILE = """
+@T.prim_func
+def f(X: T.Buffer((4, 7), "int32"), Y: T.Buffer((4, 2), "int32")):
+    for k in range(2, 4):
+        with T.block("w"):
+            w = T.axis.opaque((2, 4), k)
+            while Y[0, w % 2] > 9:
+                Y[0, w % 2] = Y[0, w % 2] // 2
+        for i in range(4):
+            with T.block("b"):
+                vi = T.axis.spatial(4, i)
+                vk = T.axis.reduce(7, k * 2)
+                vo = T.axis.spatial(4, k)
+                with T.init():
+                    Y[vi, vo // 2] = 0
+                Y[vi, vo // 2] = Y[vi, vo // 2] ^ X[vi, vk]
+"""
+
+Step = Callable[[Schedule, list[Any]], Any]
+CASES: dict[str, tuple[str, Step, str]] = {
+    "reindex_cache_read below a name": (
+        NAMED, lambda s, loops: s.reindex_cache_read("b", 0, "shared", lambda i, j: (j, i)), ""),
+    "loop_partition of a reduction by a name": (
+        NAMED, lambda s, loops: s.loop_partition(loops[0], [1, None, 1]), ""),
+    "decompose_reduction inside of a reduction by a name": (
+        NAMED, lambda s, loops: s.decompose_reduction("b", loops[1]), "reduction-loop-outside"),
+    "decompose_reduction at a reduction by a name": (
+        NAMED, lambda s, loops: s.decompose_reduction("b", loops[0]), ""),
+    "reorder of a reduction by a name": (NAMED, lambda s, loops: s.reorder(loops[1], loops[0]), ""),
+    "parallel of a reduction by a name": (
+        NAMED, lambda s, loops: s.parallel(loops[0]), "parallel-reduction-axis"),
+    "parallel of a sum with a name": (
+        NAMED_SUM, lambda s, loops: s.parallel(loops[0]), "loop-carried-dependence"),
+    "fuse of a sum with a name": (NAMED_SUM, lambda s, loops: s.fuse(loops[0], loops[1]), ""),
+    "parallel below a name for memory": (
+        READ_NAME, lambda s, loops: s.parallel(loops[0]), "dependence-unknown"),
+    "reverse order below a name for memory": (
+        READ_NAME, lambda s, loops: s.reorder(loops[1], loops[0]), "not-perfectly-nested"),
+    "cache_write where a block around lets spatial axes drive the reduction": (
+        SPATIAL_AROUND, lambda s, loops: s.cache_write("b", 0, "shared"), "init-before"),
+    "cache_write between other updates of the cells": (
+        OTHERS_MEANWHILE, lambda s, loops: s.cache_write("b", 0, "shared"), "init-before"),
+    "reorder where blocks are the init": (
+        BLOCKS_IN_INIT, lambda s, loops: s.reorder(loops[1], loops[0]), "reversed-dependence"),
+    "blockize where the init uses an axis around": (INIT_BY_OUTER, lambda s, loops: s.blockize(loops[0]), ""),
+    "read_at of instances that do not run": (
+        BEYOND, lambda s, loops: s.read_at(loops[0], "b", 0, "local"), ""),
+    "write_at of instances that do not run": (
+        BEYOND, lambda s, loops: s.write_at(loops[0], "b", 0, "local"), ""),
+    "cache_read of instances that do not run": (FAR, lambda s, loops: s.cache_read("b", 0, "local"), ""),
+    "cache_write of instances that do not run": (FAR, lambda s, loops: s.cache_write("b", 0, "local"), ""),
+    "read_at of instances beyond the domain": (
+        FAR, lambda s, loops: s.read_at(loops[0], "b", 0, "local"), ""),
+    "write_at of instances beyond the domain": (
+        FAR, lambda s, loops: s.write_at(loops[0], "b", 0, "local"), ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_steps(name: str) -> None:
+    assert_kept(*CASES[name])
+
+
+def test_a_name_around_blocks_is_taken_out() -> None:
+    sch = Schedule(parsed("from tirscript.script import tir as T\n" + NAMED))
+    text = sch.mod.script()
+    assert "back" not in text
+    assert "vk = T.axis.reduce(5, 4 - k)" in text
+
+
+def test_a_name_for_memory_stays() -> None:
+    func = parsed("from tirscript.script import tir as T\n" + READ_NAME)
+    assert Schedule(func).mod["f"] is func
+
+
+@pytest.mark.parametrize("text", [WHILE, INIT_BY_OUTER, SPATIAL_AROUND, OTHERS_MEANWHILE])
+def test_three_ways(text: str) -> None:
+    func = parsed("from tirscript.script import tir as T\n" + text)
+    want = means(func, func)
+    for target in ("python", STRICT):
+        assert_same(values(func, func, target), want, target)
+
+
+def test_a_copy_stays_in_bounds_whatever_the_extent() -> None:
+    """n = 9: instances with ``i // 2 >= 3`` do not run, and no copy is made for them."""
+    sch = Schedule(parsed("from tirscript.script import tir as T\n" + BEYOND))
+    sch.read_at(sch.get_loops("b")[0], "b", 0, "local")
+    n, x, y = (np.arange(k, dtype="int32") for k in (9, 3, 3))
+    for target in ("python", "llvm"):
+        ts.build(sch.mod, target=target)(n, x, y)
+        np.testing.assert_array_equal(y, x + 1)
