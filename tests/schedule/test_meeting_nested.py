@@ -155,6 +155,15 @@ def f(X: T.Buffer((4, 7), "int32"), Y: T.Buffer((4, 2), "int32")):
                     Y[vi, vo // 2] = 0
                 Y[vi, vo // 2] = Y[vi, vo // 2] ^ X[vi, vk]
 """
+TURNS = """
+@T.prim_func
+def f(X: T.Buffer((4,), "int32"), Y: T.Buffer((4,), "int32")):
+    for i in range(4):
+        with T.block("b"):
+            v = T.axis.opaque(4, i)
+            while X[v] > Y[v]:
+                Y[v] = Y[v] + 1
+"""
 
 Step = Callable[[Schedule, list[Any]], Any]
 CASES: dict[str, tuple[str, Step, str]] = {
@@ -193,6 +202,14 @@ CASES: dict[str, tuple[str, Step, str]] = {
         FAR, lambda s, loops: s.read_at(loops[0], "b", 0, "local"), ""),
     "write_at of instances beyond the domain": (
         FAR, lambda s, loops: s.write_at(loops[0], "b", 0, "local"), ""),
+    "cache_read of what a while reads again": (
+        TURNS, lambda s, loops: s.cache_read("b", 1, "local"), "cache-stale"),
+    "reindex_cache_read of what a while reads again": (
+        TURNS, lambda s, loops: s.reindex_cache_read("b", 1, "local", lambda i: (i,)), "cache-stale"),
+    "read_at of what a while reads again": (
+        TURNS, lambda s, loops: s.read_at(loops[0], "b", 1, "local"), "cache-stale"),
+    "cache_read of what a while only reads": (TURNS, lambda s, loops: s.cache_read("b", 0, "local"), ""),
+    "parallel around a while": (TURNS, lambda s, loops: s.parallel(loops[0]), ""),
 }  # fmt: skip
 
 

@@ -65,7 +65,7 @@ class Access:
     """One load or store, or a pointer that goes out of sight.
 
     ``indices`` is None where the whole buffer may be touched.  ``axes`` are the loops between the root of
-    the query and the access, outermost first; ``conditions`` are what holds where it happens.  ``stmt``
+    the query and the access, outermost first, an axis without a loop for each ``while``; ``conditions`` are what holds where it happens.  ``stmt``
     is the store or the statement around the load, ``node`` the store or load itself.  ``realizes`` are
     the blocks entered on the way; their axes are replaced by their values in ``indices`` and
     ``conditions``.  ``guarded`` says that a condition of the program (not only the domain of an axis)
@@ -330,11 +330,14 @@ class Collector:
             self.guarded(negated(s.condition), s.else_case)
 
     def loop_while(self, s: While) -> None:
+        """Two turns stand for any number: what meets in different turns, in whatever order, does in these."""
         self.stmt = s
+        self.axes.append(Axis(Var("turn", "int32"), const_int(0, "int32"), const_int(2, "int32"), None))
         self.expr(s.condition)
         self.guards += 1
         self.statement(s.body)
         self.guards -= 1
+        self.axes.pop()
 
     def let(self, s: LetStmt) -> None:
         self.stmt = s

@@ -52,8 +52,8 @@ from tirscript.ir.stmt import For
 
 @dataclass(slots=True, eq=False)
 class Axis:
-    """A variable that takes the values ``min .. min + extent - 1``; ``loop`` is None for a thread axis or
-    a block axis."""
+    """A variable that takes the values ``min .. min + extent - 1``; ``loop`` is None for a thread axis, a
+    block axis, or the turns of a ``while``."""
 
     var: Var
     min: Expr
