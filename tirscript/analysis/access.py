@@ -65,12 +65,13 @@ class Access:
     """One load or store, or a pointer that goes out of sight.
 
     ``indices`` is None where the whole buffer may be touched.  ``axes`` are the loops between the root of
-    the query and the access, outermost first, an axis without a loop for each ``while``; ``conditions`` are what holds where it happens.  ``stmt``
-    is the store or the statement around the load, ``node`` the store or load itself.  ``realizes`` are
-    the blocks entered on the way; their axes are replaced by their values in ``indices`` and
-    ``conditions``.  ``guarded`` says that a condition of the program (not only the domain of an axis)
-    decides whether it happens.  ``region`` stands for ``indices`` where a nested block declares it.
-    ``init`` says that it is part of an init, ``owner`` which of the blocks entered has that (the outermost).
+    the query and the access, outermost first, an axis without a loop for each ``while``; ``conditions`` are
+    what holds where it happens.  ``stmt`` is the store or the statement around the load, ``node`` the store
+    or load itself.  ``realizes`` are the blocks entered on the way; their axes are replaced by their values
+    in ``indices`` and ``conditions``.  ``guarded`` says that a condition of the program (not only the domain
+    of an axis) decides whether it happens.  ``region`` stands for ``indices`` where a nested block declares
+    it.  ``init`` says that it is part of an init, ``owner`` which of the blocks entered has that (the
+    outermost).
     """
 
     buffer: Buffer
