@@ -221,11 +221,19 @@ class Interpreter(Evaluator):
         return tuple([self.env[v] for v in self._outer(target)])
 
     def _outer(self, target: st.BlockRealize) -> list[ir.Var]:
-        own = {a.var for a in target.block.iter_vars}
-        used = dict.fromkeys([n for n in walk(target.block.init) if type(n) is ir.Var])
-        inside = {getattr(n, "loop_var", None) for n in walk(target.block.init)}
-        inside |= {a.var for n in walk(target.block.init) if type(n) is st.Block for a in n.iter_vars}
-        return [v for v in used if self._roots.get(v) and v not in own and v not in inside]
+        block = target.block
+        if block.init is None:
+            return []
+        inside = {a.var for a in block.iter_vars}
+        used: dict[ir.Var, None] = {}
+        for n in walk(block.init):
+            if type(n) is ir.Var:
+                used[n] = None
+            elif type(n) is st.For:
+                inside.add(n.loop_var)
+            elif type(n) is st.Block:
+                inside.update([a.var for a in n.iter_vars])
+        return [v for v in used if self._roots.get(v) and v not in inside]
 
     def _spatial(self, target: st.BlockRealize) -> frozenset[ir.Var]:
         """The loops that spatial axes depend on, and what the init uses itself."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from tirscript.analysis.access import Access, accesses_of, conjuncts
 from tirscript.analysis.dependence import Unknown, Witness, inits_in_order
 from tirscript.ir.expr import Expr, IntImm, Not, Var
-from tirscript.ir.stmt import BlockRealize, BufferStore, For, IfThenElse, SeqStmt
+from tirscript.ir.stmt import BlockRealize, BufferStore, For, IfThenElse, LetStmt, SeqStmt
 from tirscript.ir.visitor import free_vars
 
 from ..refs import StmtSRef
@@ -120,19 +120,15 @@ def begins_further_in(block: StmtSRef, top: StmtSRef, over: Set[Var]) -> Begun |
     if not outer:
         return None
     outer.reverse()
-    reduce = [_roots(v, {}) for iv, v in zip(realize.block.iter_vars, realize.iter_values, strict=True)
-              if iv.kind == "reduce"]  # fmt: skip
-    found = _Reduction(realize, _NONE.union(*reduce), _NONE, [], [])
+    found = _Reduction(realize, *_driving(realize, {}), [], [])
     around: list[For] = [o.node for o in outer]
     loops = [*around, *reversed(inner)]
     before = _outside([(f.loop_var,) for f in loops], found.over)
     after = _outside([(f.loop_var,) for f in around], over)
     if before[: len(after)] == after:  # each is told apart below, where that matters
         return None
-    kept = [_roots(v, {}) for iv, v in zip(realize.block.iter_vars, realize.iter_values, strict=True)
-            if iv.kind != "reduce"]  # fmt: skip
     variables = variables_around(block)
-    if any(guards_updates(c, variables, found.over, _NONE.union(*kept)) for c in conditions):
+    if any(guards_updates(c, variables, found.over, found.kept) for c in conditions):
         # The init does not stand under the condition, and would.
         return Begun(realize, around[0].loop_var, Unknown(accesses_of(around[0])[0]))
     other = used_by_others(around[0], realize)
@@ -260,14 +256,15 @@ def _reductions(s: Any, bound: Roots, inner: list[For], conditions: list[Conditi
         if t is For:
             inner = [*inner, s]
         elif t is BlockRealize:
+            driving = _driving(s, bound)
             axes = {iv.var: _roots(e, bound) for iv, e in zip(s.block.iter_vars, s.iter_values, strict=True)}
             bound = {**bound, **axes}
             conditions = [*conditions, *_with_roots(conjuncts(s.predicate), bound)]
             if s.block.init is not None:
-                reduce = [axes[iv.var] for iv in s.block.iter_vars if iv.kind == "reduce"]
-                others = [axes[iv.var] for iv in s.block.iter_vars if iv.kind != "reduce"]
-                yield _Reduction(s, _NONE.union(*reduce), _NONE.union(*others), conditions, inner)
+                yield _Reduction(s, *driving, conditions, inner)
             s = s.block
+        elif t is LetStmt:
+            bound = {**bound, s.var: _roots(s.value, bound)}
         elif t is SeqStmt:
             for c in s.seq:
                 yield from _reductions(c, bound, inner, conditions)
@@ -279,6 +276,15 @@ def _reductions(s: Any, bound: Roots, inner: list[For], conditions: list[Conditi
             s = s.else_case
             continue
         s = getattr(s, "body", None)
+
+
+def _driving(s: BlockRealize, bound: Roots) -> tuple[frozenset[Var], frozenset[Var]]:
+    """The loops that reduction axes are bound to, and those that the others are bound to."""
+    reduce: list[frozenset[Var]] = []
+    others: list[frozenset[Var]] = []
+    for iv, value in zip(s.block.iter_vars, s.iter_values, strict=True):
+        (reduce if iv.kind == "reduce" else others).append(_roots(value, bound))
+    return _NONE.union(*reduce), _NONE.union(*others)
 
 
 def _with_roots(conditions: list[Expr], bound: Roots) -> list[Condition]:
