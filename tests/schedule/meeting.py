@@ -67,7 +67,8 @@ def meeting_program(r: random.Random) -> str:
     if r.random() < 0.1:
         block.append(f"    t: T.int32 = {value}")
         value = "t"
-    lines += nest(r, ranges, [*block, f"    {c} = {value}"], shape)
+    first = f"X[{', '.join(['0'] * len(domain))}]"
+    lines += nest(r, ranges, [*block, f"    {c} = {value}"], shape, first)
     if "Z" in params:
         lines += elementwise("Z", shape, "Y[{}] + 1")
     return "\n".join(lines) + "\n"
@@ -101,7 +102,9 @@ def span(r: random.Random, symbols: list[str]) -> Range:
     return low, low + r.choice([1, 2, 3, 4, 5])
 
 
-def nest(r: random.Random, ranges: dict[str, Range], block: list[str], shape: list[Extent]) -> list[str]:
+def nest(
+    r: random.Random, ranges: dict[str, Range], block: list[str], shape: list[Extent], first_cell: str
+) -> list[str]:
     """The loops around the block: perfectly nested, or with something else on the way."""
     odd = r.choice(list(ranges)) if r.random() < 0.4 else ""
     lines = []
@@ -130,11 +133,14 @@ def nest(r: random.Random, ranges: dict[str, Range], block: list[str], shape: li
             kinds = ["spatial", "spatial", "spatial", "reduce", "opaque"]
             for u, (first, end) in known.items():
                 lines.append(f"{indent}{axis_around(u)} = T.axis.{r.choice(kinds)}(({first}, {end}), {u})")
+            if r.random() < 0.3:
+                lines.append(f"{indent}T.where({condition(r, known)})")
             block = [
                 re.sub(r"\bi(\d)\b", lambda m: axis_around(m[0]) if m[0] in known else m[0], x) for x in block
             ]
         else:
-            value = r.choice([v, f"{high} - 1 - {v} + {low}"])
+            seen = f"T.min(T.max({first_cell}, {low}), {high} - 1)"
+            value = r.choice([v, f"{high} - 1 - {v} + {low}", seen])
             lines.append(f"{indent}named: T.int32 = {value}")
             block = [re.sub(rf"\b{v}\b", "named", x) for x in block]
     return lines + [indent + line for line in block]

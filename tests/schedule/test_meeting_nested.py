@@ -47,14 +47,13 @@ def f(X: T.Buffer((7, 3), "int32"), Y: T.Buffer((7,), "int32")):
 """
 READ_NAME = """
 @T.prim_func
-def f(X: T.Buffer((4,), "int32"), Y: T.Buffer((5,), "int32")):
+def f(X: T.Buffer((5,), "int32"), Y: T.Buffer((5,), "int32")):
     for i in range(4):
         at: T.int32 = T.max(X[i], 0) % 5
         for k in range(2):
             with T.block("b"):
                 v = T.axis.opaque(5, at)
-                u = T.axis.opaque(4, i)
-                Y[v] = Y[v] * 2 + X[u]
+                Y[v] = Y[v] * 2 + X[v]
 """
 SPATIAL_AROUND = """
 @T.prim_func
@@ -68,6 +67,20 @@ def f(X: T.Buffer((5, 3), "int32"), Y: T.Buffer((5,), "int32")):
                 with T.init():
                     Y[vi] = 0
                 Y[vi] = Y[vi] - X[vi, vk]
+"""
+MAXIMUM = """
+@T.prim_func
+def f(X: T.Buffer((2, 5), "int32"), Y: T.Buffer((5,), "int32")):
+    for i, k in T.grid(5, 2):
+        with T.block("o"):
+            oi = T.axis.opaque(5, i)
+            ok = T.axis.spatial(2, k)
+            with T.block("b"):
+                vk = T.axis.reduce(2, ok)
+                vi = T.axis.spatial(5, T.max(oi, ok))
+                with T.init():
+                    Y[vi] = 0
+                Y[vi] = Y[vi] + X[vk, vi]
 """
 OTHERS_MEANWHILE = """
 @T.prim_func
@@ -185,6 +198,16 @@ CASES: dict[str, tuple[str, Step, str]] = {
         READ_NAME, lambda s, loops: s.parallel(loops[0]), "dependence-unknown"),
     "reverse order below a name for memory": (
         READ_NAME, lambda s, loops: s.reorder(loops[1], loops[0]), "not-perfectly-nested"),
+    "reindex_cache_read below a name for memory": (
+        READ_NAME,
+        lambda s, loops: s.reindex_cache_read("b", 1, "shared", lambda i: (i,)),
+        "several-indices",
+    ),
+    "read_at of updates in a block with given regions": (
+        MAXIMUM, lambda s, loops: [
+            s.annotate_buffer_access("b", 0, "read", lambda i, j: (0, 2, 0, 5)),
+            s.read_at(s.get_loops("o")[0], "o", 0, "local"),
+        ], "cache-stale"),
     "cache_write where a block around lets spatial axes drive the reduction": (
         SPATIAL_AROUND, lambda s, loops: s.cache_write("b", 0, "shared"), "init-before"),
     "cache_write between other updates of the cells": (

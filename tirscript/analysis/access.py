@@ -420,6 +420,11 @@ class Collector:
             for r in block.writes:
                 if r.buffer not in allocated:
                     self.add(r.buffer, None, False, where, r.region)
+        if self.enter_blocks and block.init is not None and where is not block:
+            # Regions leave out that updates read what they update.
+            for r in block.writes:
+                if r.buffer not in allocated:
+                    self.add(r.buffer, None, False, where, r.region)
         conditions = self.conditions
         initial = (
             set() if block.init is None else {n.buffer for n in walk(block.init) if type(n) is BufferLoad}

@@ -28,7 +28,7 @@ from tirscript.ir.expr import (
 )
 from tirscript.ir.index_map import IndexMap
 from tirscript.ir.node import walk
-from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For, Stmt
+from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For, LetStmt, Stmt
 from tirscript.ir.visitor import free_vars, substitute
 
 from ..errors import BadValue, Refusal, describe
@@ -152,6 +152,17 @@ def loops_around(place: StmtSRef) -> dict[Var, For]:
     while p is not None and type(p.node) is not BlockRealize:
         if type(p.node) is For:
             out[p.node.loop_var] = p.node
+        p = p.parent
+    return out
+
+
+def names_for_memory(place: StmtSRef) -> set[Var]:
+    """The names of lets around a block, within its scope: other lets are gone when a schedule begins."""
+    out: set[Var] = set()
+    p = place.parent
+    while p is not None and type(p.node) is not BlockRealize:
+        if type(p.node) is LetStmt:
+            out.add(p.node.var)
         p = p.parent
     return out
 
@@ -281,6 +292,9 @@ def own_loops(stage: Restage, scope: StmtSRef) -> Copying:
     bound = {iv.var: e for iv, e in zip(realize.block.iter_vars, realize.iter_values, strict=True)}
     around = loops_around(stage.place)
     used = free_vars_of([bound[iv.var] for iv in stage.axes])
+    named = names_for_memory(stage.place)
+    if not used.isdisjoint(named):
+        stage.refuse("an axis is bound to a name for what memory holds")
     while True:
         more = free_vars_of([e for v in used & around.keys() for e in (around[v].min, around[v].extent)])
         if more <= used:
@@ -302,7 +316,8 @@ def own_loops(stage: Restage, scope: StmtSRef) -> Copying:
     values = [substitute(bound[iv.var], new) for iv in stage.axes]
     predicate: Expr = TRUE
     for c in conjuncts(realize.predicate) if realize.predicate is not TRUE else ():
-        if free_vars(c) & around.keys() <= used:
+        variables = free_vars(c)
+        if variables & around.keys() <= used and variables.isdisjoint(named):
             c = substitute(c, new)
             predicate = c if predicate is TRUE else And(predicate, c)
     return Copying(axes, loops, values, predicate)
