@@ -58,6 +58,11 @@ def marked(error: ts.ParseError) -> str:
         ("A[0] = 1.0", "index-count", "A[0]", "2 dimensions, 1 given"),
         ("A[0, 0, 0] = 1.0", "index-count", "A[0, 0, 0]", "2 dimensions, 3 given"),
         ("B[8] = 1", "out-of-bounds", "8", "extent 8"),
+        (
+            "for i in range(8):\n    with T.block():\n        v = T.axis.spatial(8, i)\n"
+            "        T.where(v < 3)\n        B[v] = 1",
+            "where-axis", "v < 3", "write what it is bound to, `i`",
+        ),
         ("B[-1] = 1", "out-of-bounds", "-1", "does not count from the end"),
         ("B[6:10] = 1", "out-of-bounds", "6:10", "index 9"),
         ("B[1.5] = 1", "index-dtype", "1.5", "integer"),

@@ -12,6 +12,7 @@ from tirscript.ir import ops
 from tirscript.ir.buffer import Buffer, BufferRegion, full_region
 from tirscript.ir.expr import BufferLoad, Expr, IntImm, IterVar, Ramp, Range, Var, const_int
 from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, Stmt
+from tirscript.ir.visitor import free_vars
 from tirscript.script import constructs
 
 from .core import BlockFrame, Defined, Parser, arguments, fold, on_call
@@ -377,7 +378,14 @@ def _writes(p: Parser, node: ast.Call) -> None:
 def _where(p: Parser, node: ast.Call) -> None:
     frame = _once(p, node, "where")
     arg = arguments(p, node, "predicate", required=1)["predicate"]
-    frame.predicate = condition(p, arg, p.expr(arg))
+    frame.predicate = predicate = condition(p, arg, p.expr(arg))
+    used = free_vars(predicate)
+    for iv, value in zip(frame.iter_vars, frame.values, strict=True):
+        if iv.var in used:
+            raise p.error(
+                arg, f"T.where is about the loops around the block, and `{iv.var.name}` is an axis of it",
+                "where-axis", hint=f"write what it is bound to, `{value}`, or put an `if` into the block",
+            )  # fmt: skip
 
 
 def _block_attr(p: Parser, node: ast.Call) -> None:
