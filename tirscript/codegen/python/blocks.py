@@ -42,8 +42,6 @@ from tirscript.ir.visitor import free_vars, substitute
 
 from .kinds import Kinds
 
-_NONE: frozenset[Var] = frozenset()
-
 
 @dataclass(eq=False)
 class InitPlan:
@@ -160,12 +158,9 @@ class Planner:
         plan = InitPlan(realize, "seen", anchor, loops, conjuncts=guards.both)
         plan.keys = [a.var for n in (*inner, realize) if type(n) is BlockRealize
                      for a in n.block.iter_vars if a.kind != "reduce"]  # fmt: skip
-        own = {a.var for a in block.iter_vars}
-        plan.keys += [
-            v
-            for v in free_vars(block.init)
-            if v not in own and self.roots.get(v, _NONE) and v not in plan.keys
-        ]
+        known = {*plan.keys, *[a.var for a in block.iter_vars]}
+        outer = [v for v in free_vars(block.init) if v not in known and self.roots.get(v)]
+        plan.keys += sorted(outer, key=lambda v: v.name)
         self.plans[block] = plan
         if not self._reached(inner):
             self.at_loop.setdefault(anchor, []).append(plan)
