@@ -14,9 +14,10 @@ from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, IfThenElse,
 from tirscript.ir.visitor import free_vars
 
 from ..refs import StmtSRef
-from .prove import holds, same
+from .prove import holds, runs_within, same
 
 Box = list[tuple[Expr, Expr]]
+_ZERO = const_int(0, "int64")
 
 
 def read_box(level: StmtSRef, readers: list[StmtSRef], buffer: Buffer) -> Box:
@@ -106,7 +107,8 @@ def _loop_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> Box | None:
                 return None
             box.append((f.min, f.extent))
         elif (type(value) is Var or loops.keys().isdisjoint(free_vars(value))) and (
-            (realize.predicate is TRUE and _runs_in(level, value, size)) or _surely_in(level, value, size)
+            (realize.predicate is TRUE and runs_within(level, value, _ZERO, size))
+            or _surely_in(level, value, size)
         ):
             box.append((value, const_int(1, value.dtype)))
         else:
@@ -142,21 +144,6 @@ def _surely(inner: StmtSRef, low: Expr, end: Expr, size: Expr) -> bool:
 def _surely_in(level: StmtSRef, value: Expr, size: Expr) -> bool:
     """Whether a value at the level is inside a dimension even where the predicate of the block is false."""
     return _surely(_inner(level), value, Add(value, const_int(1, value.dtype)), size)
-
-
-def _runs_in(level: StmtSRef, value: Expr, size: Expr) -> bool:
-    """The quick answer: the value is a loop or axis around that runs over a part of the dimension."""
-    p: StmtSRef | None = level
-    while p is not None:
-        s = p.node
-        if type(s) is For and s.loop_var is value:
-            return s.step is None and within(Range(s.min, s.extent), size)
-        if type(s) is BlockRealize:
-            for iv in s.block.iter_vars:
-                if iv.var is value:
-                    return iv.dom is not None and within(iv.dom, size)
-        p = p.parent
-    return False
 
 
 def within(r: Range, size: Expr) -> bool:

@@ -31,6 +31,33 @@ def same(a: Expr, b: Expr) -> bool:
     return prove(EQ(a, b))
 
 
+def runs_within(place: StmtSRef, value: Expr, low: Expr, extent: Expr) -> bool:
+    """The quick answer to whether a value lies in a range: it is a loop or axis at the place, or around it,
+    that runs over the same range or over a part of it, both of constants."""
+    p: StmtSRef | None = place
+    while p is not None:
+        s = p.node
+        if type(s) is For:
+            if s.loop_var is value:
+                return s.step is None and _part_of(s.min, s.extent, low, extent)
+        elif type(s) is BlockRealize:
+            for iv in s.block.iter_vars:
+                if iv.var is value:
+                    return iv.dom is not None and _part_of(iv.dom.min, iv.dom.extent, low, extent)
+        p = p.parent
+    return False
+
+
+def _part_of(first: Expr, count: Expr, low: Expr, extent: Expr) -> bool:
+    if type(first) is not IntImm or type(low) is not IntImm:
+        return first is low and count is extent
+    if count is extent:
+        return first.value == low.value
+    if type(count) is not IntImm or type(extent) is not IntImm:
+        return False
+    return low.value <= first.value and first.value + count.value <= low.value + extent.value
+
+
 def prove(condition: Any, place: StmtSRef | None = None) -> bool:
     """Whether a condition always holds at a place."""
     if place is not None and _by_intervals(condition, place):

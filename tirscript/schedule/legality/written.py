@@ -13,7 +13,7 @@ from tirscript.ir.visitor import free_vars, substitute
 
 from ..refs import StmtSRef
 from .control import escapes
-from .prove import holds, same
+from .prove import holds, runs_within, same
 
 
 def written_box(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> list[tuple[Expr, Expr]] | None:
@@ -245,27 +245,24 @@ def _unguarded(level: StmtSRef, place: StmtSRef) -> bool:
             if not found:
                 return False
             ended.update(found)
-    loops: dict[Var, For] = {}
     p = place.parent
     while p is not None and p is not level:
         if type(p.node) is IfThenElse or type(p.node) not in (For, SeqStmt):
             return False
         if escapes(p.node):
             return False
-        if type(p.node) is For:
-            loops[p.node.loop_var] = p.node
         p = p.parent
     return all(
-        iv.dom is None or _stays(place, value, iv.dom, loops, iv.var in ended)
+        iv.dom is None or _stays(place, value, iv.dom, iv.var in ended)
         for iv, value in zip(realize.block.iter_vars, realize.iter_values, strict=True)
     )
 
 
-def _stays(place: StmtSRef, value: Expr, dom: Range, loops: dict[Var, For], ended: bool) -> bool:
+def _stays(place: StmtSRef, value: Expr, dom: Range, ended: bool) -> bool:
     """Whether an axis never leaves its domain: where it does, the block does not run."""
-    f = loops.get(value) if type(value) is Var else None
-    if f is not None and f.step is None and f.min is dom.min and f.extent is dom.extent:
-        return True
+    if type(value) is Var and place.parent is not None:
+        if runs_within(place.parent, value, dom.min, dom.extent):
+            return True
     if not holds(place, LE(dom.min, value)):
         return False
     return ended or holds(place, LT(value, Add(dom.min, dom.extent)))
