@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tirscript.ir.expr import IntImm, const_int
+from tirscript.ir.expr import FloatImm, IntImm, Var, const_int
 from tirscript.ir.node import memo_of
 from tirscript.ir.stmt import (
     Allocate,
@@ -25,7 +25,7 @@ from tirscript.ir.visitor import defined_tokens
 from .refs import StmtSRef
 
 _DEFINES = frozenset({LetStmt, AttrStmt, Allocate, AllocateConst, DeclBuffer})
-
+_LEAVES = frozenset({Var, IntImm, FloatImm})
 
 _NOTHING = Evaluate(const_int(0))
 
@@ -70,7 +70,7 @@ def names_inside(s: Stmt, out: set[str]) -> None:
             for c in n.children():
                 if isinstance(c, Stmt):
                     stack.append(c)
-                else:
+                elif type(c) not in _LEAVES:
                     out.update([token.name for token in defined_tokens(c)])
             if t in _DEFINES:
                 for token in defined_tokens(n)[:1]:
@@ -91,8 +91,12 @@ def _block_names(b: Block) -> frozenset[str]:
     memo = memo_of(b)
     found: frozenset[str] | None = memo.get("names")
     if found is None:
-        own = b.replace(body=_NOTHING, init=None)
-        inner = {t.name for t in defined_tokens(own)}
+        if b.match_buffers:
+            inner = {t.name for t in defined_tokens(b.replace(body=_NOTHING, init=None))}
+        else:
+            inner = {b.name, *[iv.var.name for iv in b.iter_vars]}
+            for a in b.alloc_buffers:
+                inner.update((a.name, a.data.name))
         names_inside(b.body, inner)
         if b.init is not None:
             names_inside(b.init, inner)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.ir.expr import IntImm, IterVar, Var
-from tirscript.ir.node import walk
-from tirscript.ir.stmt import Block, BlockRealize, For
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, Stmt
 from tirscript.ir.visitor import free_vars
 
 from ..refs import StmtSRef
@@ -50,12 +49,19 @@ def goes_on(
 def init_inside(body: Any, variables: set[Var]) -> Block | None:
     """A block with an init in a statement, whose reduction goes over one of the variables."""
     roots = set(variables)
-    for n in walk(body):  # what is around comes first
-        if type(n) is not BlockRealize:
+    stack: list[Any] = [body]
+    while stack:  # what is around comes first
+        s = stack.pop()
+        if type(s) is BufferStore:
             continue
-        for iv, value in zip(n.block.iter_vars, n.iter_values, strict=True):
-            if not roots.isdisjoint(free_vars(value)):
-                roots.add(iv.var)
-                if iv.kind == "reduce" and n.block.init is not None:
-                    return n.block
+        if type(s) is BlockRealize:
+            for iv, value in zip(s.block.iter_vars, s.iter_values, strict=True):
+                if (value in roots) if type(value) is Var else not roots.isdisjoint(free_vars(value)):
+                    roots.add(iv.var)
+                    if iv.kind == "reduce" and s.block.init is not None:
+                        return s.block
+            s = s.block
+            stack += [s.body] if s.init is None else [s.body, s.init]
+            continue
+        stack += [c for c in reversed(s.children()) if isinstance(c, Stmt)]
     return None
