@@ -106,18 +106,20 @@ def nest(
     r: random.Random, ranges: dict[str, Range], block: list[str], shape: list[Extent], first_cell: str
 ) -> list[str]:
     """The loops around the block: perfectly nested, or with something else on the way."""
-    odd = r.choice(list(ranges)) if r.random() < 0.4 else ""
+    odd = r.sample(list(ranges), r.choice([1, 1, 2])) if r.random() < 0.4 else []
+    choices = ["if", "other", "around", "name"]
+    inside: dict[str, str] = {}  # what the loops are called inside of the block around
     lines = []
     indent = "    "
     for v, (low, high) in ranges.items():
         lines.append(f"{indent}for {v} in range({low}, {high}):")
         indent += "    "
-        if v != odd:
+        if v not in odd:
             continue
         known = {u: ranges[u] for u in list(ranges)[: list(ranges).index(v) + 1]}
-        what = r.choice(["if", "other", "around", "name"])
+        what = r.choice(choices)
         if what == "if":
-            lines.append(f"{indent}if {condition(r, known)}:")
+            lines.append(f"{indent}if {called(condition(r, known), inside)}:")
             indent += "    "
         elif what == "other":
             at = ", ".join([r.choice([str(r.randrange(size(n))), f"w % {n}"]) for n in shape])
@@ -135,15 +137,21 @@ def nest(
                 lines.append(f"{indent}{axis_around(u)} = T.axis.{r.choice(kinds)}(({first}, {end}), {u})")
             if r.random() < 0.3:
                 lines.append(f"{indent}T.where({condition(r, known)})")
-            block = [
-                re.sub(r"\bi(\d)\b", lambda m: axis_around(m[0]) if m[0] in known else m[0], x) for x in block
-            ]
+            choices.remove(what)
+            inside = {u: axis_around(u) for u in known}
+            block = [called(x, inside) for x in block]
         else:
             seen = f"T.min(T.max({first_cell}, {low}), {high} - 1)"
             value = r.choice([v, f"{high} - 1 - {v} + {low}", seen])
             lines.append(f"{indent}named: T.int32 = {value}")
-            block = [re.sub(rf"\b{v}\b", "named", x) for x in block]
+            choices.remove(what)
+            block = [called(x, {v: "named"}) for x in block]
     return lines + [indent + line for line in block]
+
+
+def called(text: str, names: dict[str, str]) -> str:
+    """A text with other names for loops."""
+    return re.sub(r"\bi\d\b", lambda m: names.get(m[0], m[0]), text)
 
 
 def axis_around(loop: str) -> str:

@@ -248,6 +248,39 @@ def test_a_name_around_blocks_is_taken_out() -> None:
     assert "vk = T.axis.reduce(5, 4 - k)" in text
 
 
+INSIDE = """
+@T.prim_func
+def f(A: T.Buffer((8, 8), "int32"), C: T.Buffer((8,), "int32")):
+    for i in range(8):
+        m: T.int32 = i + 1
+        with T.block("o"):
+            vi = T.axis.spatial(8, i)
+            B = T.alloc_buffer((m,), "int32")
+            for j in range(m):
+                with T.block("c"):
+                    vj = T.axis.spatial(m, j)
+                    B[vj] = A[vi, vj] * 2
+            for j in range(m):
+                with T.block("b"):
+                    vj = T.axis.reduce(m, j)
+                    with T.init():
+                        C[vi] = 0
+                    C[vi] = C[vi] + B[vj]
+"""
+
+
+def test_a_name_that_a_block_uses_inside_stays() -> None:
+    """The block has axes: it may not use the loop itself."""
+    func = parsed("from tirscript.script import tir as T\n" + INSIDE)
+    assert Schedule(func).mod["f"] is func
+    assert_kept(INSIDE, lambda s, loops: s.compute_inline("c"), "")
+    a, c = np.arange(64, dtype="int32").reshape(8, 8), np.zeros(8, "int32")
+    sch = Schedule(func)
+    sch.compute_inline("c")  # uses an axis of the block that allocates B
+    ts.build(sch.mod)(a, c)
+    np.testing.assert_array_equal(c, [2 * a[i, : i + 1].sum() for i in range(8)])
+
+
 def test_a_name_for_memory_stays() -> None:
     func = parsed("from tirscript.script import tir as T\n" + READ_NAME)
     assert Schedule(func).mod["f"] is func

@@ -11,13 +11,14 @@ from tirscript.ir.function import PrimFunc
 from tirscript.ir.node import walk
 from tirscript.ir.op import effect_of
 from tirscript.ir.stmt import BlockRealize, BufferStore, For, IfThenElse, LetStmt, SeqStmt, Stmt
-from tirscript.ir.visitor import substitute
+from tirscript.ir.visitor import free_vars, substitute
 
 
 def without_lets(func: PrimFunc) -> PrimFunc:
     """The function with the values of lets around blocks in place of their names.
 
-    Where a value reads memory, or has an effect, and where no block stands below, the ``let`` stays.
+    Where a value reads memory or has an effect, where a block with axes uses the name inside (which may not
+    use loops itself), and where no block stands below, the ``let`` stays.
     """
     if not _has_let(func.body):
         return func
@@ -65,7 +66,8 @@ def _goes(s: LetStmt) -> bool:
     for n in walk(s.value):
         if type(n) is BufferLoad or (type(n) is Call and effect_of(n.op) != "pure"):
             return False
-    return any(type(n) is BlockRealize for n in walk(s.body))
+    blocks = [n.block for n in walk(s.body) if type(n) is BlockRealize]
+    return bool(blocks) and not any(b.iter_vars and s.var in free_vars(b) for b in blocks)
 
 
 __all__ = ["without_lets"]

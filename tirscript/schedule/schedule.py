@@ -56,7 +56,8 @@ class Schedule(Loops, Moves, Memory, Reduction, Notes, Hardware, Layout, Samplin
     ``none`` (one line).  ``verify=True`` runs the program on small data after each step, and refuses the
     first one that changes a result.
 
-    Names that a ``let`` gives to values around blocks are replaced by the values, unless these read memory.
+    Names that a ``let`` gives to values around blocks are replaced by the values, unless these read memory or
+    the blocks use the names inside.
 
     >>> from tirscript.schedule.testing import mm_relu
     >>> sch = Schedule(mm_relu())

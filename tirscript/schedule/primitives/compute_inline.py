@@ -241,7 +241,7 @@ def _store(place: StmtSRef, realize: BlockRealize) -> tuple[BufferStore, frozens
                     what = f"its value reads {s.buffer.name} itself"
                 elif n.predicate is not None:
                     what = "its value holds a masked load"
-        around = _loops_around(place)
+        around = _loops_around(place, s.buffer)
         needed = free_vars(s)
         for v in needed:
             if v in around and v not in own:
@@ -261,8 +261,9 @@ def _plain_copy(s: BufferStore, b: Block) -> bool:
     return all([type(i) is IntImm or i in own for i in (*s.indices, *load.indices)])  # noqa: C419
 
 
-def _loops_around(place: StmtSRef) -> set[Var]:
-    """The variables of the loops, axes and other definitions around a block."""
+def _loops_around(place: StmtSRef, buffer: Buffer) -> set[Var]:
+    """The variables of the loops, axes and other definitions around a block, below the block that allocates
+    the buffer: those further out are the same for all who use it."""
     out: set[Var] = set()
     p = place.parent
     while p is not None:
@@ -270,6 +271,8 @@ def _loops_around(place: StmtSRef) -> set[Var]:
         if type(s) is For:
             out.add(s.loop_var)
         elif type(s) is BlockRealize:
+            if any(b is buffer for b in s.block.alloc_buffers):
+                break
             out.update([iv.var for iv in s.block.iter_vars])
         elif isinstance(getattr(s, "var", None), Var):
             out.add(s.var)

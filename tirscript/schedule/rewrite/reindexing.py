@@ -156,8 +156,8 @@ def loops_around(place: StmtSRef) -> dict[Var, For]:
     return out
 
 
-def names_for_memory(place: StmtSRef) -> set[Var]:
-    """The names of lets around a block, within its scope: other lets are gone when a schedule begins."""
+def names_around_block(place: StmtSRef) -> set[Var]:
+    """The names of lets around a block, within its scope."""
     out: set[Var] = set()
     p = place.parent
     while p is not None and type(p.node) is not BlockRealize:
@@ -292,9 +292,9 @@ def own_loops(stage: Restage, scope: StmtSRef) -> Copying:
     bound = {iv.var: e for iv, e in zip(realize.block.iter_vars, realize.iter_values, strict=True)}
     around = loops_around(stage.place)
     used = free_vars_of([bound[iv.var] for iv in stage.axes])
-    named = names_for_memory(stage.place)
+    named = names_around_block(stage.place)
     if not used.isdisjoint(named):
-        stage.refuse("an axis is bound to a name for what memory holds")
+        stage.refuse("an axis is bound to a name that a let gives")
     while True:
         more = free_vars_of([e for v in used & around.keys() for e in (around[v].min, around[v].extent)])
         if more <= used:
