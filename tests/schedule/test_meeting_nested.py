@@ -177,6 +177,36 @@ def f(X: T.Buffer((4,), "int32"), Y: T.Buffer((4,), "int32")):
             while X[v] > Y[v]:
                 Y[v] = Y[v] + 1
 """
+NAMED_OUTSIDE = """
+@T.prim_func
+def f(X: T.Buffer((6, 3), "int32"), Y: T.Buffer((3,), "int32")):
+    for k in range(1, 6):
+        back: T.int32 = 6 - k
+        for i in range(3):
+            with T.block("o"):
+                oi = T.axis.spatial(3, i)
+                with T.block("b"):
+                    vk = T.axis.reduce(6, back)
+                    vi = T.axis.spatial(3, oi)
+                    with T.init():
+                        Y[vi] = 0
+                    Y[vi] = Y[vi] ^ X[vk, vi]
+"""
+UNIT_AROUND = """
+@T.prim_func
+def f(X: T.Buffer((1,), "int32"), Y: T.Buffer((1,), "int32")):
+    for i in range(2, 7):
+        for u, k in T.grid(1, 2):
+            with T.block("o"):
+                oi = T.axis.opaque((2, 7), i)
+                ou, ok = T.axis.remap("SR", [u, k])
+                with T.block("b"):
+                    vk = T.axis.reduce(1, ou)
+                    vi = T.axis.spatial(1, ok // 2)
+                    with T.init():
+                        Y[vi] = 0
+                    Y[vi] = Y[vi] + X[vk]
+"""
 
 Step = Callable[[Schedule, list[Any]], Any]
 CASES: dict[str, tuple[str, Step, str]] = {
@@ -225,6 +255,10 @@ CASES: dict[str, tuple[str, Step, str]] = {
         FAR, lambda s, loops: s.read_at(loops[0], "b", 0, "local"), ""),
     "write_at of instances beyond the domain": (
         FAR, lambda s, loops: s.write_at(loops[0], "b", 0, "local"), ""),
+    "blockize where a loop of one iteration begins the reduction of a block inside": (
+        UNIT_AROUND, lambda s, loops: s.blockize(s.get_loops("o")[0]), "nested-reduction"),
+    "blockize of tiles around a reduction inside": (
+        INIT_BY_OUTER, lambda s, loops: s.blockize(s.get_loops("o")[1]), ""),
     "cache_read of what a while reads again": (
         TURNS, lambda s, loops: s.cache_read("b", 1, "local"), "cache-stale"),
     "reindex_cache_read of what a while reads again": (
@@ -286,7 +320,9 @@ def test_a_name_for_memory_stays() -> None:
     assert Schedule(func).mod["f"] is func
 
 
-@pytest.mark.parametrize("text", [WHILE, INIT_BY_OUTER, SPATIAL_AROUND, OTHERS_MEANWHILE])
+@pytest.mark.parametrize(
+    "text", [WHILE, INIT_BY_OUTER, SPATIAL_AROUND, OTHERS_MEANWHILE, NAMED_OUTSIDE, UNIT_AROUND]
+)
 def test_three_ways(text: str) -> None:
     func = parsed("from tirscript.script import tir as T\n" + text)
     want = means(func, func)

@@ -121,16 +121,11 @@ class _Lower:
         return self.placed(s, originals)
 
     def goes_on(self, s: BlockRealize) -> bool:
-        """Whether the reduction of ``s`` goes along axes of the blocks around it."""
+        """Whether the reduction of ``s`` goes along axes of the blocks around it, or names out there."""
         reduce = [v for iv, v in zip(s.block.iter_vars, s.iter_values, strict=True) if iv.kind == "reduce"]
-        return any(self.axis(v) is not None for v in self.vars_of(reduce))
-
-    def axis(self, v: Var) -> int | None:
-        """Which of the blocks around has the axis."""
-        for k, (_, r) in enumerate(self.chain):
-            if any(iv.var is v for iv in r.block.iter_vars):
-                return k
-        return None
+        around = {iv.var for _, r in self.chain for iv in r.block.iter_vars}
+        around |= {e.var for path, _ in self.chain for e, _ in path if type(e) is LetStmt}
+        return not around.isdisjoint(self.vars_of(reduce))
 
     def flat(self, s: BlockRealize) -> tuple[list[Any], list[Any], BlockRealize]:
         """The whole path to ``s`` through the blocks around it, as it is and with their axes replaced by what

@@ -23,6 +23,7 @@ Requirements:
   * an init moves only past what it does not meet: loops inside and outside the first reduction loop tell
     spatial instances apart (``repeated-instance``), it touches no cell of another instance
     (``init-overtakes``), and no condition on reduction loops inside decides about it (``guarded-init``)
+  * the reduction of a block further in goes over no axis that other loops drive then (``nested-reduction``)
 
 >>> from tirscript.schedule.testing import example, loop_lines
 >>> sch, i, j, k = example()
@@ -41,11 +42,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, For, SeqStmt, Stmt
+from tirscript.ir.expr import Var
+from tirscript.ir.stmt import Block, BlockLabel, BlockRealize, BufferStore, For, SeqStmt, Stmt
 from tirscript.ir.visitor import free_vars
 
 from ..errors import BadArgument, Refusal, a_kind, describe
 from ..legality.init_motion import InitPlan, check_own, check_repeats
+from ..legality.outer_reduction import init_inside
 from ..record.trace import InstructionKind
 from ..refs import BlockRV, LoopRV, StmtSRef
 from ..resolve import block_place, loop_place
@@ -90,6 +93,14 @@ class OuterReduction(Refusal):
     hint_template = "blockize the block alone"
 
 
+class NestedReduction(Refusal):
+    code = "nested-reduction"
+    template = (
+        "block {block} cannot become two blocks: the reduction of block {inner} inside it goes over axes "
+        "that other loops would drive, so it would begin elsewhere"
+    )
+
+
 def check(state: ScheduleState, target: Any, preserve_unit_iters: bool = True) -> Blocking:
     """How the axes are divided, and what goes into the new block."""
     if type(target) is LoopRV:
@@ -122,8 +133,10 @@ def below_loop(state: ScheduleState, loop: Any, keep_unit: bool, primitive: str)
             )
     member = Member(block, path)
     plan = divided(top, (member,), f"{block.node.block.name}_o", keep_unit)
-    if block.node.block.init is not None and state.enable_check:
-        _check_init(member)
+    if state.enable_check:
+        if block.node.block.init is not None:
+            _check_init(member)
+        _check_inside(plan)
     return plan
 
 
@@ -156,6 +169,22 @@ def _check_init(member: Member) -> None:
     reduced = [a.outer for a in member.axes if a.iv.kind == "reduce" and a.outer is not None]
     check_repeats(motion, member.spatial, member.reduce, frozenset().union(*[free_vars(e) for e in reduced]))
     check_own(motion, frozenset([a.iv.var for a in member.axes if a.inner is None]))
+
+
+def _check_inside(plan: Blocking) -> None:
+    """The inits of blocks inside stand before the loops that drive their reductions: these must stay."""
+    for m in plan.members:
+        realize: BlockRealize = m.block.node
+        if type(realize.block.body) is BufferStore:
+            continue
+        moved: set[Var] = set()
+        for axis, value in zip(m.axes, realize.iter_values, strict=True):
+            parts = [free_vars(e) for e in (axis.outer, axis.inner) if e is not None]
+            if free_vars(value) != frozenset().union(*parts):
+                moved.add(axis.iv.var)
+        inner = init_inside(realize.block.body, moved) if moved else None
+        if inner is not None:
+            raise NestedReduction(m.block.home, at=[(m.block, None), (inner, "")], block=realize, inner=inner)
 
 
 # ---- several blocks
@@ -199,6 +228,8 @@ def _of_blocks(state: ScheduleState, places: list[StmtSRef], keep_unit: bool) ->
     if len(places) == 1:
         name = f"{places[0].node.block.name}_o"
     plan = divided(around, tuple([members[n] for n in order]), name, keep_unit, (first, last))
+    if state.enable_check:
+        _check_inside(plan)
     if len(places) > 1:
         for m in plan.members:
             for axis in m.axes:
