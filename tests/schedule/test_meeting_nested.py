@@ -207,6 +207,35 @@ def f(X: T.Buffer((1,), "int32"), Y: T.Buffer((1,), "int32")):
                         Y[vi] = 0
                     Y[vi] = Y[vi] + X[vk]
 """
+USED_INSIDE = """
+@T.prim_func
+def f(X: T.Buffer((2, 5), "int32"), Y: T.Buffer((4,), "int32")):
+    for k in range(5):
+        name: T.int32 = k
+        for i in range(5):
+            with T.block("o"):
+                ok, oi = T.axis.remap("SS", [k, i])
+                with T.block("b"):
+                    vi = T.axis.spatial(2, oi % 2)
+                    vk = T.axis.reduce(5, name)
+                    with T.init():
+                        Y[vi * 2] = 0
+                    Y[vi * 2] = Y[vi * 2] ^ X[vi, vk]
+"""
+UNIT_LOOP = """
+@T.prim_func
+def f(X: T.Buffer((1, 5), "int32"), Y: T.Buffer((1,), "int32")):
+    for u in range(1):
+        with T.block("o"):
+            ou = T.axis.spatial(1, u)
+            for i in range(1, 5):
+                with T.block("b"):
+                    vu = T.axis.reduce(1, ou // 2)
+                    vi = T.axis.spatial(5, i)
+                    with T.init():
+                        Y[0] = -100
+                    Y[0] = T.max(Y[0], X[vu, vi])
+"""
 
 Step = Callable[[Schedule, list[Any]], Any]
 CASES: dict[str, tuple[str, Step, str]] = {
@@ -259,6 +288,15 @@ CASES: dict[str, tuple[str, Step, str]] = {
         UNIT_AROUND, lambda s, loops: s.blockize(s.get_loops("o")[0]), "nested-reduction"),
     "blockize of tiles around a reduction inside": (
         INIT_BY_OUTER, lambda s, loops: s.blockize(s.get_loops("o")[1]), ""),
+    "cache_inplace around a reduction that a name outside drives": (
+        USED_INSIDE, lambda s, loops: s.cache_inplace("o", 0, "local"), "init-before"),
+    "cache_write in a reduction that a name outside drives": (
+        USED_INSIDE, lambda s, loops: s.cache_write("b", 0, "local"), "init-before"),
+    "transform_block_layout around a reduction over its axes": (
+        UNIT_LOOP,
+        lambda s, loops: s.transform_block_layout("o", lambda i: (i // 2, i % 2)),
+        "nested-reduction",
+    ),
     "cache_read of what a while reads again": (
         TURNS, lambda s, loops: s.cache_read("b", 1, "local"), "cache-stale"),
     "reindex_cache_read of what a while reads again": (
@@ -321,7 +359,7 @@ def test_a_name_for_memory_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [WHILE, INIT_BY_OUTER, SPATIAL_AROUND, OTHERS_MEANWHILE, NAMED_OUTSIDE, UNIT_AROUND]
+    "text", [WHILE, INIT_BY_OUTER, SPATIAL_AROUND, OTHERS_MEANWHILE, NAMED_OUTSIDE, UNIT_AROUND, USED_INSIDE]
 )
 def test_three_ways(text: str) -> None:
     func = parsed("from tirscript.script import tir as T\n" + text)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +72,7 @@ class Access:
     in ``indices`` and ``conditions``.  ``guarded`` says that a condition of the program (not only the domain
     of an axis) decides whether it happens.  ``region`` stands for ``indices`` where a nested block declares
     it.  ``init`` says that it is part of an init, ``owner`` which of the blocks entered has that (the
-    outermost).
+    outermost), ``over`` what the reduction axes of that are made of, through axes and names around.
     """
 
     buffer: Buffer
@@ -86,6 +87,7 @@ class Access:
     realizes: tuple[BlockRealize, ...] = ()
     guarded: bool = False
     owner: BlockRealize | None = None
+    over: frozenset[Var] = frozenset()
 
     @property
     def loops(self) -> tuple[For, ...]:
@@ -130,6 +132,7 @@ class Collector:
         self.values: dict[Var, Expr] = {}
         self.init = False
         self.owner: BlockRealize | None = None
+        self.over: frozenset[Var] = frozenset()
         self.stmt: Any = None
         self.local: set[Buffer] = set()
         self.views: dict[Buffer, tuple[Buffer, MatchBufferRegion | None]] = {}
@@ -185,6 +188,7 @@ class Collector:
                 self.realizes,
                 self.guards > 0,
                 self.owner,
+                self.over,
             )
         )
 
@@ -407,11 +411,9 @@ class Collector:
         """The regions that a block declares; what its init touches, at another time, is said apart too."""
         if self.enter_blocks and block.init is not None:
             if _has_opaque(block.init):
-                before = self.init, self.owner
-                self.init, self.owner = True, self.owner or (self.realizes[-1] if self.realizes else None)
-                for r in block.writes:
-                    self.add(r.buffer, None, True, where, r.region)
-                self.init, self.owner = before
+                with self.within_init():
+                    for r in block.writes:
+                        self.add(r.buffer, None, True, where, r.region)
             else:
                 self.initial(block.init)
                 self.stmt = where
@@ -454,11 +456,22 @@ class Collector:
 
     def initial(self, s: Stmt) -> None:
         """The init of the block that was entered last."""
-        before = self.init, self.owner, self.conditions
-        self.init, self.owner = True, self.owner or (self.realizes[-1] if self.realizes else None)
-        self.conditions = self.of_init()
-        self.statement(s)
-        self.init, self.owner, self.conditions = before
+        conditions = self.conditions
+        with self.within_init():
+            self.conditions = self.of_init()
+            self.statement(s)
+        self.conditions = conditions
+
+    @contextmanager
+    def within_init(self) -> Iterator[None]:
+        before = self.init, self.owner, self.over
+        self.init = True
+        if self.owner is None and self.realizes:
+            self.owner = r = self.realizes[-1]
+            values = [self.values[iv.var] for iv in r.block.iter_vars if iv.kind == "reduce"]
+            self.over = frozenset().union(*[free_vars(v) for v in values])
+        yield
+        self.init, self.owner, self.over = before
 
     def goes_on(self, block: Block) -> bool:
         """Whether the reduction of a block goes over more than the loops seen so far."""

@@ -92,14 +92,7 @@ def reduction_loops(realize: BlockRealize) -> set[Var]:
 
 def begun_before(a: Access, loops: Set[Var]) -> bool:
     """Whether an access is in an init that runs before one of the loops, over which its reduction goes."""
-    if a.owner is None:
-        return False
-    over = reduction_loops(a.owner)
-    for r in reversed(a.realizes[: a.realizes.index(a.owner)]):
-        for iv, value in zip(r.block.iter_vars, r.iter_values, strict=True):
-            if iv.var in over:
-                over |= free_vars(value)
-    return not over.isdisjoint(loops)
+    return not a.over.isdisjoint(loops)
 
 
 def init_depth(a: Access) -> int:

@@ -209,6 +209,8 @@ def _goes_on(place: StmtSRef, over: Set[Var]) -> bool:
             return True
         if type(s) is BlockRealize and any(iv.var in over for iv in s.block.iter_vars):
             return True
+        if type(s) is LetStmt and s.var in over:
+            over = over | free_vars(s.value)
         p = p.parent
     return False
 

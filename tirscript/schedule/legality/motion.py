@@ -298,7 +298,7 @@ class Mover:
 def _under(a: Access, path: tuple[Axis, ...]) -> Access:
     return Access(
         a.buffer, a.indices, a.is_write, (*path, *a.axes), a.conditions, a.stmt, a.node, a.init, a.region,
-        a.realizes, a.guarded, a.owner,
+        a.realizes, a.guarded, a.owner, a.over,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tirscript.ir.expr import IntImm, IterVar, Var
-from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, Stmt
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, LetStmt, Stmt
 from tirscript.ir.visitor import free_vars
 
 from ..refs import StmtSRef
@@ -42,6 +42,9 @@ def goes_on(
                 if iv.var in bound:
                     for v in free_vars(value):
                         bound.setdefault(v, bound[iv.var])
+        elif type(s) is LetStmt and s.var in bound:
+            for v in free_vars(s.value):
+                bound.setdefault(v, bound[s.var])
         p = p.parent
     return None
 
@@ -63,5 +66,7 @@ def init_inside(body: Any, variables: set[Var]) -> Block | None:
             s = s.block
             stack += [s.body] if s.init is None else [s.body, s.init]
             continue
+        if type(s) is LetStmt and not roots.isdisjoint(free_vars(s.value)):
+            roots.add(s.var)
         stack += [c for c in reversed(s.children()) if isinstance(c, Stmt)]
     return None

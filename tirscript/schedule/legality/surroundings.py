@@ -7,7 +7,7 @@ from typing import Any
 
 from tirscript.analysis.access import conjuncts, negated
 from tirscript.ir.expr import Expr, Var
-from tirscript.ir.stmt import BlockRealize, For, IfThenElse
+from tirscript.ir.stmt import BlockRealize, For, IfThenElse, LetStmt
 from tirscript.ir.visitor import free_vars
 
 from ..refs import StmtSRef
@@ -45,7 +45,7 @@ def outside_ranges(place: StmtSRef) -> dict[Var, Interval]:
 
 
 def variables_around(place: StmtSRef) -> set[Var]:
-    """The loops around a place, and the axes of blocks around that are bound to loops."""
+    """The loops around a place, and the axes and names around that are made of them."""
     out: set[Var] = set()
     around = []
     p = place.parent
@@ -58,6 +58,8 @@ def variables_around(place: StmtSRef) -> set[Var]:
         elif type(s) is BlockRealize:
             values = zip(s.block.iter_vars, s.iter_values, strict=True)
             out.update([iv.var for iv, e in values if not out.isdisjoint(free_vars(e))])
+        elif type(s) is LetStmt and not out.isdisjoint(free_vars(s.value)):
+            out.add(s.var)
     return out
 
 

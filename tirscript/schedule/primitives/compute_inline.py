@@ -522,7 +522,7 @@ def _never_meets(plan: Plan, write: Access, readers: list[Access]) -> bool:
         mine += [
             Access(
                 n.buffer, tuple([substitute(i, values) for i in n.indices]), False, r.axes, r.conditions,
-                r.stmt, n, False, None, r.realizes, r.guarded, r.owner,
+                r.stmt, n, False, None, r.realizes, r.guarded, r.owner, r.over,
             )
             for n in loads
         ]  # fmt: skip

@@ -9,6 +9,7 @@ Requirements:
   * ``index_map`` is a function of as many indices as the block has axes (``bad-index-map``), bijective
     (``not-bijective``), and each new axis comes from spatial axes alone or from reduction axes alone
     (``mixed-axes``)
+  * the reductions of blocks inside go over none of the axes (``nested-reduction``)
   * each axis is bound to a loop of its own, or has one iteration; nothing else stands in these loops, they
     start at 0, are serial and have no annotations (``not-a-plain-nest``)
   * the new order of instances keeps every dependence (``order-matters``, ``dependence-unknown``)
@@ -41,13 +42,14 @@ from tirscript.arith.linear import ConstantRange
 from tirscript.diagnostics import TirscriptError
 from tirscript.ir.expr import EQ, FALSE, TRUE, Add, Expr, IntImm, IterVar, Mul, Range, Var, const_int
 from tirscript.ir.index_map import IndexMap
-from tirscript.ir.stmt import Block, BlockRealize, For, Stmt
+from tirscript.ir.stmt import Block, BlockRealize, BufferStore, For, Stmt
 from tirscript.ir.visitor import free_vars, substitute
 
 from ..errors import Refusal
 from ..legality.apart import axes_apart
 from ..legality.cells import own_cells
 from ..legality.order import DependenceUnknown
+from ..legality.outer_reduction import init_inside
 from ..legality.prove import same
 from ..legality.surroundings import aliased_params
 from ..names import free_name, names_around, names_inside
@@ -75,6 +77,14 @@ class MixedAxes(Refusal):
 class NotAPlainNest(Refusal):
     code = "not-a-plain-nest"
     template = "the axes of block {block} cannot change: {what}"
+
+
+class NestedReduction(Refusal):
+    code = "nested-reduction"
+    template = (
+        "the axes of block {block} cannot become {index_map}: the reduction of block {inner} inside goes "
+        "over them, so it would begin elsewhere"
+    )
 
 
 class OrderMatters(Refusal):
@@ -111,6 +121,13 @@ def check(state: ScheduleState, block: Any, index_map: Any) -> Plan:
     kinds = _kinds(place, m)
     if state.enable_check:
         _check_order(place, m, kinds)
+        inner = (
+            init_inside(b.body, {iv.var for iv in b.iter_vars}) if type(b.body) is not BufferStore else None
+        )
+        if inner is not None:
+            raise NestedReduction(
+                place.home, at=[(place, None), (inner, "")], block=realize, index_map=repr(m), inner=inner
+            )
     return Plan(top, _rebuilt(place, top, shape, kinds, back))
 
 

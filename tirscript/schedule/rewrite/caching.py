@@ -32,6 +32,7 @@ from tirscript.ir.stmt import (
     BlockRealize,
     BufferStore,
     For,
+    LetStmt,
     SeqStmt,
     Stmt,
 )
@@ -228,7 +229,7 @@ def _stale(level: StmtSRef, found: dict[int, Touches], readers: list[StmtSRef], 
 
 
 def around_level(level: StmtSRef) -> set[Var]:
-    """The loop at the level, the loops around it, and the axes of the blocks around it."""
+    """The loop at the level, the loops and names around it, and the axes of the blocks around it."""
     out: set[Var] = set()
     p: StmtSRef | None = level
     while p is not None:
@@ -236,13 +237,15 @@ def around_level(level: StmtSRef) -> set[Var]:
             out.add(p.node.loop_var)
         elif type(p.node) is BlockRealize:
             out.update([iv.var for iv in p.node.block.iter_vars])
+        elif type(p.node) is LetStmt:
+            out.add(p.node.var)
         p = p.parent
     return out
 
 
 def hoisted(a: Access, around: set[Var]) -> bool:
     """Whether an access is in an init that runs before one of the loops around."""
-    return a.owner is not None and not around.isdisjoint(reduction_loops(a.owner))
+    return not around.isdisjoint(a.over)
 
 
 def init_before(level: StmtSRef, place: StmtSRef) -> bool:
@@ -272,6 +275,8 @@ def begins_in(scope: StmtSRef, place: StmtSRef) -> bool:
             once = type(s.extent) is IntImm and s.extent.value == 1
             if not once and s.loop_var not in reduced:
                 others.append(s.loop_var)
+        elif type(s) is LetStmt and s.var in reduced:
+            return False  # what the name stands for is not looked into
         elif type(s) is BlockRealize and p is not place:
             for iv, e in zip(s.block.iter_vars, s.iter_values, strict=True):
                 if iv.var not in reduced:

@@ -281,7 +281,7 @@ class Merge:
         mine = [
             Access(
                 a.buffer, a.indices, a.is_write, (*around_me, *a.axes), a.conditions, a.stmt, a.node, a.init,
-                a.region, a.realizes, a.guarded, a.owner,
+                a.region, a.realizes, a.guarded, a.owner, a.over,
             )
             for a in found
             if a.buffer is not self.buffer
