@@ -236,6 +236,20 @@ def f(X: T.Buffer((1, 5), "int32"), Y: T.Buffer((1,), "int32")):
                         Y[0] = -100
                     Y[0] = T.max(Y[0], X[vu, vi])
 """
+DECIDED = """
+@T.prim_func
+def f(X: T.Buffer((3, 2), "int32"), Y: T.Buffer((2,), "int32")):
+    for k, i in T.grid(3, 4):
+        with T.block("o"):
+            ok, oi = T.axis.remap("RS", [k, i])
+            with T.block("b"):
+                vk = T.axis.reduce(3, ok)
+                vi = T.axis.spatial(2, oi // 2)
+                T.where(oi + ok < 3)
+                with T.init():
+                    Y[vi] = -100
+                Y[vi] = T.max(Y[vi], X[vk, vi])
+"""
 
 Step = Callable[[Schedule, list[Any]], Any]
 CASES: dict[str, tuple[str, Step, str]] = {
@@ -297,6 +311,10 @@ CASES: dict[str, tuple[str, Step, str]] = {
         lambda s, loops: s.transform_block_layout("o", lambda i: (i // 2, i % 2)),
         "nested-reduction",
     ),
+    "split that guards a loop which decides about instances further in": (
+        DECIDED, lambda s, loops: s.split(s.get_loops("o")[0], [None, 2]), "divided-init"),
+    "split without a guard of such a loop": (
+        DECIDED, lambda s, loops: s.split(s.get_loops("o")[0], [None, 3]), ""),
     "cache_read of what a while reads again": (
         TURNS, lambda s, loops: s.cache_read("b", 1, "local"), "cache-stale"),
     "reindex_cache_read of what a while reads again": (
