@@ -250,6 +250,21 @@ def f(X: T.Buffer((3, 2), "int32"), Y: T.Buffer((2,), "int32")):
                     Y[vi] = -100
                 Y[vi] = T.max(Y[vi], X[vk, vi])
 """
+READ_BY_INIT = """
+@T.prim_func
+def f(X: T.Buffer((4, 2), "int32"), Y: T.Buffer((4,), "int32")):
+    for k in range(2):
+        with T.block("o"):
+            ok = T.axis.reduce(2, k)
+            for i in range(4):
+                at: T.int32 = T.min(T.max(X[i, 0], 0), 3)
+                with T.block("b"):
+                    vi = T.axis.spatial(4, at)
+                    vk = T.axis.reduce(2, ok)
+                    with T.init():
+                        Y[vi] = 0
+                    Y[vi] = Y[vi] + X[vi, vk]
+"""
 
 Step = Callable[[Schedule, list[Any]], Any]
 CASES: dict[str, tuple[str, Step, str]] = {
@@ -315,6 +330,10 @@ CASES: dict[str, tuple[str, Step, str]] = {
         DECIDED, lambda s, loops: s.split(s.get_loops("o")[0], [None, 2]), "divided-init"),
     "split without a guard of such a loop": (
         DECIDED, lambda s, loops: s.split(s.get_loops("o")[0], [None, 3]), ""),
+    "read_at of what an init before the loop needs": (
+        READ_BY_INIT, lambda s, loops: s.read_at(s.get_loops("o")[0], "o", 0, "shared"), "init-before"),
+    "cache_read of what an init before the loop needs": (
+        READ_BY_INIT, lambda s, loops: s.cache_read("o", 0, "shared"), ""),
     "cache_read of what a while reads again": (
         TURNS, lambda s, loops: s.cache_read("b", 1, "local"), "cache-stale"),
     "reindex_cache_read of what a while reads again": (

@@ -305,10 +305,13 @@ def begins_in(scope: StmtSRef, place: StmtSRef) -> bool:
 
 
 def init_reads(level: StmtSRef, place: StmtSRef, buffer: Buffer) -> bool:
-    """Whether a block has an init that reads the buffer, and runs before what stands at the level."""
-    b: Block = place.node.block
+    """Whether a block has an init that reads the buffer, or needs what a name, an axis or a condition around
+    it reads, and runs before what stands at the level."""
     return init_before(level, place) and any(
-        a.init and not a.is_write and a.buffer.data is buffer.data for a in accesses(b)
+        not a.is_write
+        and a.buffer.data is buffer.data
+        and (a.init or (a.region is None and type(a.stmt) is not BufferStore))
+        for a in accesses(place.node.block)
     )
 
 
