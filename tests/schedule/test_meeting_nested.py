@@ -265,6 +265,18 @@ def f(X: T.Buffer((4, 2), "int32"), Y: T.Buffer((4,), "int32")):
                         Y[vi] = 0
                     Y[vi] = Y[vi] + X[vi, vk]
 """
+AGAIN = """
+@T.prim_func
+def f(X: T.Buffer((3, 5), "int32"), Y: T.Buffer((2,), "int32")):
+    for k in range(3):
+        with T.block("o"):
+            ok = T.axis.opaque(3, k)
+            for i in range(5):
+                with T.block("b"):
+                    v = T.axis.opaque(2, i % 2)
+                    vi = T.axis.spatial(5, i)
+                    Y[v] = Y[v] * 2 + X[ok, vi]
+"""
 
 Step = Callable[[Schedule, list[Any]], Any]
 CASES: dict[str, tuple[str, Step, str]] = {
@@ -334,6 +346,11 @@ CASES: dict[str, tuple[str, Step, str]] = {
         READ_BY_INIT, lambda s, loops: s.read_at(s.get_loops("o")[0], "o", 0, "shared"), "init-before"),
     "cache_read of what an init before the loop needs": (
         READ_BY_INIT, lambda s, loops: s.cache_read("o", 0, "shared"), ""),
+    "read_at of what a block with given regions reads again": (
+        AGAIN, lambda s, loops: [
+            s.annotate_buffer_access("o", 0, "write", lambda k: (0, 2)),
+            s.read_at(s.get_loops("o")[0], "o", 0, "shared"),
+        ], "cache-stale"),
     "cache_read of what a while reads again": (
         TURNS, lambda s, loops: s.cache_read("b", 1, "local"), "cache-stale"),
     "reindex_cache_read of what a while reads again": (

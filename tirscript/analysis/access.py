@@ -439,6 +439,12 @@ class Collector:
                     self.conditions = self.of_init() if both else conditions
                     self.add(r.buffer, None, is_write, where, r.region)
                     self.conditions = conditions
+        if self.enter_blocks and type(block.body) is not BufferStore and not _has_opaque(block.body):
+            # What it reads it may have written itself.
+            memory = {r.buffer.data for r in block.writes}
+            for r in block.reads:
+                if r.buffer.data in memory and r.buffer not in allocated:
+                    self.add(r.buffer, None, False, where, r.region)
 
     def enter_views(self, block: Block) -> None:
         for m in block.match_buffers:
