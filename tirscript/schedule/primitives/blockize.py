@@ -99,6 +99,7 @@ class NestedReduction(Refusal):
         "block {block} cannot become two blocks: the reduction of block {inner} inside it goes over axes "
         "that other loops would drive, so it would begin elsewhere"
     )
+    hint_template = "decompose_reduction of block {inner} first"
 
 
 def check(state: ScheduleState, target: Any, preserve_unit_iters: bool = True) -> Blocking:

@@ -85,6 +85,7 @@ class NestedReduction(Refusal):
         "the axes of block {block} cannot become {index_map}: the reduction of block {inner} inside goes "
         "over them, so it would begin elsewhere"
     )
+    hint_template = "decompose_reduction of block {inner} first"
 
 
 class OrderMatters(Refusal):
